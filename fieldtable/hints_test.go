@@ -1,0 +1,72 @@
+package fieldtable_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+)
+
+func TestHints(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		dialect *fieldtable.Dialect
+		write   func(e *fttest.Encoder)
+		want    string // a part of the hint; empty: no hint
+	}{
+		{"s as an integer", nil, func(e *fttest.Encoder) { e.ShortStr("k", "A") }, "a string of 1 octets"},
+		{"s as a string", fieldtable.Spec091(), func(e *fttest.Encoder) { e.ShortStr("k", "A") }, "the 16-bit integer 321"},
+		{"s as an empty string", fieldtable.Spec091(), func(e *fttest.Encoder) { e.ShortStr("k", "") }, "half of a 16-bit integer"},
+		{"b 127", nil, func(e *fttest.Encoder) { e.Int8("k", 127) }, ""},
+		{"b 128", nil, func(e *fttest.Encoder) { e.Int8("k", -128) }, "128 for py-amqp"},
+		{"b 128 unsigned", fieldtable.PyAMQPLegacy(), func(e *fttest.Encoder) { e.Int8("k", -128) }, "-128 for RabbitMQ"},
+		{"B 127", nil, func(e *fttest.Encoder) { e.Uint8("k", 127) }, ""},
+		{"B 128", nil, func(e *fttest.Encoder) { e.Uint8("k", 128) }, "-128 for py-amqp"},
+		{"B 128 signed", fieldtable.PyAMQPLegacy(), func(e *fttest.Encoder) { e.Uint8("k", 128) }, "128 for RabbitMQ"},
+		{"l 2^63-1", nil, func(e *fttest.Encoder) { e.Int64("k", 1<<63-1) }, ""},
+		{"l 2^63", nil, func(e *fttest.Encoder) { e.Int64("k", -1<<63) }, "9223372036854775808 for the 0-9-1 grammar"},
+		{"l -1000 unsigned", fieldtable.Spec091(), func(e *fttest.Encoder) { e.Int64("k", -1000) }, "-1000 for RabbitMQ"},
+		{"L -1", nil, func(e *fttest.Encoder) { e.Int64L("k", -1) }, "18446744073709551615 for rabbitmq-c"},
+		{"L -1 unsigned", fieldtable.RabbitMQC(), func(e *fttest.Encoder) { e.Int64L("k", -1) }, "-1 for RabbitMQ"},
+		{"D 2^31-1", nil, func(e *fttest.Encoder) { e.Decimal("k", 2, 1<<31-1) }, ""},
+		{"D -3.14", nil, func(e *fttest.Encoder) { e.Decimal("k", 2, -314) }, "42949669.82 for RabbitMQ's server"},
+		{"D sign and magnitude", nil, func(e *fttest.Encoder) { e.Decimal("k", 2, -1<<31+314) }, "-3.14 for RabbitMQ's .NET client"},
+		{"T seconds", nil, func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000) }, ""},
+		{"T 1e11", nil, func(e *fttest.Encoder) { e.Timestamp("k", 100_000_000_000) }, ""},
+		{"T milliseconds", nil, func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000_123) }, "2023-11-14T22:13:20.123Z"},
+		{"T microseconds", nil, func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000_123_456) }, "2023-11-14T22:13:20.123456Z"},
+		{"T negative", nil, func(e *fttest.Encoder) { e.Timestamp("k", -1) }, "18446744073709551615 for clients"},
+		{"T seconds in ms", fieldtable.QpidJava(), func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000) }, "2023-11-14T22:13:20Z"},
+		{"T ms in ms", fieldtable.QpidJava(), func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000_123) }, ""},
+		{"t 1", nil, func(e *fttest.Encoder) { e.Bool("k", true) }, ""},
+		{"t 2", nil, func(e *fttest.Encoder) { e.Value("k", 't', []byte{2}) }, "false for Apache Qpid"},
+		{"t 2 as false", fieldtable.QpidJava(), func(e *fttest.Encoder) { e.Value("k", 't', []byte{2}) }, "true for RabbitMQ"},
+		{"S", nil, func(e *fttest.Encoder) { e.Str("k", "text") }, ""},
+		{"I -1", nil, func(e *fttest.Encoder) { e.Int32("k", -1) }, ""},
+	} {
+		hints := fieldtable.Hints(fieldtable.View(fttest.Table(c.write), c.dialect))
+		switch {
+		case c.want == "" && len(hints) > 0:
+			t.Errorf("%s: %v, want none", c.name, hints)
+		case c.want != "" && (len(hints) != 1 || !strings.Contains(hints[0].Text, c.want) || hints[0].Path != "k" || hints[0].Offset != 4):
+			t.Errorf("%s: %v, want %q", c.name, hints, c.want)
+		}
+	}
+}
+
+func TestHintsInsideAndTheirNumber(t *testing.T) {
+	table := fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
+		e.Array("a", func(e *fttest.Encoder) {
+			e.Nested("", func(e *fttest.Encoder) { e.Int8("b", -1) })
+			e.Value("", 'Z', nil)
+		})
+		for range 200 {
+			e.Int16("s", 1)
+		}
+	}), nil)
+	hints := fieldtable.Hints(table)
+	if len(hints) != 100 || hints[0].Path != "a[0].b" || hints[0].Offset != 16 || hints[0].End != 20 || hints[1].Path != "s" {
+		t.Errorf("%d hints, the first %v", len(hints), hints[:2])
+	}
+}

@@ -1,0 +1,79 @@
+package fieldtable
+
+// maxPathLen bounds the paths in errors and hints, in octets: names of 255 octets, nested 32 deep, in each of many errors would
+// make a page far greater than the message. A longer path keeps its end, after an ellipsis.
+const maxPathLen = 1024
+
+// damaged returns the error for the element at p, which could not be read. Its container ends where b ends, and b begins
+// with the outermost table.
+func damaged(b []byte, w *widths, d *Dialect, p uint64, named bool) *SyntaxError {
+	found := w.diagnose(b, p, named)
+	e := found.syntaxError(d)
+	e.Path = pathTo(b, d, p, found.reason != nameTruncated)
+	return &e
+}
+
+// flawed returns the error for the outermost table as a whole.
+func (c *container) flawed() *SyntaxError {
+	found := damage{reason: c.flaw}
+	if c.flaw == trailingBytes {
+		found.at = uint64(c.end)
+	}
+	e := found.syntaxError(c.d)
+	return &e
+}
+
+func (d damage) syntaxError(dialect *Dialect) SyntaxError {
+	e := SyntaxError{Offset: int(d.at), Tag: d.tag, HasTag: d.hasTag, Err: d.reason.err()}
+	if d.reason == unknownTag {
+		e.detail = dialect.notes[d.tag]
+	}
+	return e
+}
+
+// pathTo returns the path from the outermost table to the element whose name, tag or length octets begin at or hold target;
+// without own, to the table or array around it. The elements before target must be sound; each is passed over at most once.
+func pathTo(root []byte, d *Dialect, target uint64, own bool) string {
+	var path []byte
+	w := &d.limits[0]
+	named := true
+	for p, index := uint64(4), 0; p <= target && p < uint64(len(root)); {
+		tagAt := p
+		if named {
+			tagAt += 1 + uint64(root[p])
+		}
+		deeper := false
+		if p < target && tagAt < uint64(len(root)) {
+			if end := w.exactExtent(root, tagAt); end <= target {
+				p = end
+				index++
+				continue
+			}
+			deeper = target > tagAt+4
+		}
+		if own || deeper {
+			if named {
+				path = AppendStep(path, root[p+1:min(tagAt, uint64(len(root)))])
+			} else {
+				path = AppendIndex(path, index)
+			}
+		}
+		if !deeper {
+			break
+		}
+		named = w[root[tagAt]]&inTable != 0
+		p, index = tagAt+5, 0
+	}
+	return string(shorten(path))
+}
+
+func shorten(path []byte) []byte {
+	if len(path) <= maxPathLen {
+		return path
+	}
+	path = path[len(path)-maxPathLen:]
+	for len(path) > 0 && path[0]&0xc0 == 0x80 {
+		path = path[1:]
+	}
+	return append([]byte("…"), path...)
+}

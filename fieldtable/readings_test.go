@@ -1,0 +1,204 @@
+package fieldtable_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+)
+
+const all = "RabbitMQ server, Java, .NET, Go (amqp091-go), Node (amqplib), Python (pika), Python (py-amqp), Python (pamqp: aio-pika), " +
+	"Ruby (Bunny), PHP (php-amqplib), C (rabbitmq-c), Rust (lapin), Apache Qpid (Broker-J), LavinMQ"
+
+func except(names ...string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(all, ", "), func(s string) bool { return slices.Contains(names, s) }), ", ")
+}
+
+func TestClients(t *testing.T) {
+	var names []string
+	for _, c := range fieldtable.Clients() {
+		names = append(names, c.Name)
+		if c.Version == "" || c.Refusal == "" || !strings.Contains(c.Source, "/") {
+			t.Errorf("%+v", c)
+		}
+	}
+	if got := strings.Join(names, ", "); got != all {
+		t.Errorf("%s", got)
+	}
+}
+
+// The field k, or the last part of it, as those read it who read it otherwise: "client: text", with ! for one that gives up.
+func TestReadings(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		write func(e *fttest.Encoder)
+		text  string
+		want  []string
+	}{
+		{"I", func(e *fttest.Encoder) { e.Int32("k", 1) }, "1", nil},
+		{"S", func(e *fttest.Encoder) { e.Str("k", "text") }, "text", nil},
+		{"S not UTF-8", func(e *fttest.Encoder) { e.Str("k", "a\xff") }, "0x61ff", []string{"Node (amqplib): a\uFFFD", "Apache Qpid (Broker-J): a\uFFFD"}},
+		{"t 2", func(e *fttest.Encoder) { e.Value("k", 't', []byte{2}) }, "true",
+			[]string{"Ruby (Bunny): false", "Apache Qpid (Broker-J): false", "LavinMQ: false"}},
+		{"b -1", func(e *fttest.Encoder) { e.Int8("k", -1) }, "-1", []string{"Python (py-amqp): 255", "Ruby (Bunny): 255"}},
+		{"B 255", func(e *fttest.Encoder) { e.Uint8("k", 255) }, "255", []string{"Python (py-amqp): -1", "Ruby (Bunny)!"}},
+		{"I -1", func(e *fttest.Encoder) { e.Int32("k", -1) }, "-1", []string{"Ruby (Bunny): 4294967295"}},
+		{"i", func(e *fttest.Encoder) { e.Uint32("k", 1) }, "1", []string{"Ruby (Bunny)!"}},
+		{"u", func(e *fttest.Encoder) { e.Uint16("k", 1) }, "1", []string{"Ruby (Bunny)!"}},
+		{"s as a string", func(e *fttest.Encoder) { e.ShortStr("k", "A") }, "321", []string{"Python (py-amqp): A"}},
+		{"s out of place", func(e *fttest.Encoder) { e.Int16("k", 1000) }, "1000", []string{"Python (py-amqp)!"}},
+		{"l -1000", func(e *fttest.Encoder) { e.Int64("k", -1000) }, "-1000", []string{"Python (py-amqp): 18446744073709550616"}},
+		{"l 2^53+1", func(e *fttest.Encoder) { e.Int64("k", 1<<53+1) }, "9007199254740993", []string{"Node (amqplib): 9007199254740992"}},
+		{"L", func(e *fttest.Encoder) { e.Int64L("k", 5) }, "5",
+			[]string{"Java!", ".NET!", "Go (amqp091-go)!", "Node (amqplib)!", "Ruby (Bunny)!", "PHP (php-amqplib)!", "Apache Qpid (Broker-J)!"}},
+		{"L -1", func(e *fttest.Encoder) { e.Int64L("k", -1) }, "-1",
+			[]string{"Java!", ".NET!", "Go (amqp091-go)!", "Node (amqplib)!", "Ruby (Bunny)!", "PHP (php-amqplib)!",
+				"C (rabbitmq-c): 18446744073709551615", "Apache Qpid (Broker-J)!"}},
+		{"f", func(e *fttest.Encoder) { e.Value("k", 'f', []byte{0x3f, 0x80, 0, 0}) }, "1", []string{"Ruby (Bunny): 4.6006e-41"}},
+		{"d NaN", func(e *fttest.Encoder) { e.Float64("k", math.NaN()) }, "NaN", []string{"RabbitMQ server!"}},
+		{"D 3.14", func(e *fttest.Encoder) { e.Decimal("k", 2, 314) }, "3.14", []string{"Apache Qpid (Broker-J): 314.00"}},
+		{"D -3.14", func(e *fttest.Encoder) { e.Decimal("k", 2, -314) }, "-3.14",
+			[]string{"RabbitMQ server: 42949669.82", ".NET: -21474833.34", "Node (amqplib): 42949669.82", "Ruby (Bunny): 42949669.82",
+				"C (rabbitmq-c): 42949669.82", "Rust (lapin): 42949669.82", "Apache Qpid (Broker-J): -314.00"}},
+		{"D of scale 29", func(e *fttest.Encoder) { e.Decimal("k", 29, 0) }, "0." + strings.Repeat("0", 29), []string{".NET!"}},
+		{"T", func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000) }, "1700000000 s = 2023-11-14T22:13:20Z",
+			[]string{"Apache Qpid (Broker-J): 1700000000 ms = 1970-01-20T16:13:20.000Z"}},
+		{"T milliseconds", func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000_123) }, "1700000000123 s",
+			[]string{"Python (pika)!", "Python (py-amqp)!", "Python (pamqp: aio-pika): 1700000000 s = 2023-11-14T22:13:20Z",
+				"Apache Qpid (Broker-J): 1700000000123 ms = 2023-11-14T22:13:20.123Z"}},
+		{"x empty", func(e *fttest.Encoder) { e.Bytes("k", nil) }, "", []string{"Apache Qpid (Broker-J): null"}},
+		{"A empty", func(e *fttest.Encoder) { e.Array("k", func(*fttest.Encoder) {}) }, "array", []string{".NET: null"}},
+		{"F empty", func(e *fttest.Encoder) { e.Nested("k", func(*fttest.Encoder) {}) }, "table",
+			[]string{".NET: null", "Apache Qpid (Broker-J): null"}},
+		{"V at the end", func(e *fttest.Encoder) { e.Void("k") }, "void", []string{"Ruby (Bunny): "}},
+		{"U", func(e *fttest.Encoder) { e.Int16U("k", 1) }, "1",
+			[]string{"RabbitMQ server!", "Java!", ".NET!", "Go (amqp091-go)!", "Node (amqplib)!", "Ruby (Bunny)!", "PHP (php-amqplib)!",
+				"C (rabbitmq-c)!", "Apache Qpid (Broker-J)!"}},
+	} {
+		readings := fieldtable.Readings(fieldtable.View(fttest.Table(c.write), nil))
+		if len(readings) != 1 || readings[0].Path != "k" || readings[0].Offset != 4 || readings[0].Text != c.text {
+			t.Errorf("%s: %+v, want k = %s", c.name, readings, c.text)
+			continue
+		}
+		if got := others(readings[0]); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
+		}
+		if readings[0].Loud() != (c.want != nil) {
+			t.Errorf("%s: loud %v", c.name, readings[0].Loud())
+		}
+	}
+}
+
+func others(r fieldtable.Reading) []string {
+	var got []string
+	for _, o := range r.Others {
+		if o.Fatal {
+			got = append(got, o.Client+"!")
+		} else {
+			got = append(got, o.Client+": "+o.Text)
+		}
+	}
+	return got
+}
+
+func clientsOf(r fieldtable.Reading) string {
+	var names []string
+	for _, o := range r.Others {
+		names = append(names, o.Client)
+	}
+	return strings.Join(names, ", ")
+}
+
+func TestReadingsOfDuplicates(t *testing.T) {
+	r := fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
+		e.Int32("k", 1)
+		e.Int32("other", 0)
+		e.Int32("k", 2)
+	}), nil))
+	if got, want := clientsOf(r[0]), except("Java", "C (rabbitmq-c)", "Apache Qpid (Broker-J)", "LavinMQ"); got != want {
+		t.Errorf("the first is not seen by %s, want %s", got, want)
+	}
+	if r[1].Loud() {
+		t.Errorf("a field of its own: %+v", r[1])
+	}
+	if got, want := clientsOf(r[2]), "RabbitMQ server, Java, Apache Qpid (Broker-J), LavinMQ"; got != want {
+		t.Errorf("the last is not seen by %s, want %s", got, want)
+	}
+}
+
+func TestReadingsOfNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"":          "Apache Qpid (Broker-J)",
+		"\xff":      "Python (py-amqp), Python (pamqp: aio-pika), Rust (lapin)",
+		"__proto__": "Node (amqplib)",
+		"10":        "",
+	} {
+		r := fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) { e.Int32(name, 1) }), nil))
+		if got := clientsOf(r[0]); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestReadingsOfArrays(t *testing.T) {
+	r := fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
+		e.Array("a", func(e *fttest.Encoder) {
+			e.Str("", "x")
+			e.Int32("", 1)
+			e.Bool("", true)
+			e.Void("")
+		})
+		e.Str("after", "still here")
+	}), nil))
+	var got []string
+	for _, r := range r {
+		got = append(got, fmt.Sprintf("%s %s: %s", r.Path, r.Text, clientsOf(r)))
+	}
+	want := []string{"a array: ", "a[0] x: ", "a[1] 1: ", "a[2] true: Ruby (Bunny)", "a[3] void: Ruby (Bunny)", "after still here: "}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What cannot be read kills whoever reads it; whoever gave up earlier is not named again.
+func TestReadingsOfDamage(t *testing.T) {
+	r := fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
+		e.Int64L("big", 1)
+		e.Value("bad", 'Z', nil)
+	}), nil))
+	if got, want := clientsOf(r[1]), "RabbitMQ server, Python (pika), Python (py-amqp), Python (pamqp: aio-pika), C (rabbitmq-c), Rust (lapin), LavinMQ"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if r[1].Path != "bad" || r[1].Text != "unknown type tag 'Z'" || r[1].Offset != 17 || r[1].End != 22 {
+		t.Errorf("%+v", r[1])
+	}
+	if why := r[1].Others[0].Why; why != "closes the connection with 541 INTERNAL_ERROR: unknown type tag 'Z'" {
+		t.Error(why)
+	}
+	r = fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
+		e.Array("a", func(e *fttest.Encoder) { e.Raw('I') })
+		e.Sized("text", 'S', 10, []byte("abc"))
+	}), nil))
+	if got := others(r[1]); !slices.Contains(got, "Go (amqp091-go): ") || !slices.Contains(got, "Java!") {
+		t.Errorf("an element without octets: %q", got)
+	}
+	if got := others(r[2]); !slices.Contains(got, "Go (amqp091-go)!") {
+		t.Errorf("a string longer than the table: %q", got)
+	}
+}
+
+func TestReadingsAreBounded(t *testing.T) {
+	long := strings.Repeat("é", 500)
+	r := fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
+		for range 3000 {
+			e.Str("k", long)
+		}
+	}), nil))
+	if len(r) != 1000 || len(r[0].Text) > 130 || !strings.HasSuffix(r[0].Text, "…") {
+		t.Errorf("%d readings, %q", len(r), r[0].Text)
+	}
+}

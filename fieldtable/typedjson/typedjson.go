@@ -1,0 +1,232 @@
+// Package typedjson writes field tables as JSON that loses nothing: order, duplicates, type tags, offsets, 64-bit integers and
+// octets that are no text all survive, and damage stands where it is.
+//
+// A table is {"fields":[…],"error":null}: a list, never an object keyed by names. A field is
+//
+//	{"key":"k","tag":"S","type":"longstr","value":"v","offset":4,"end":12}
+//
+// with offsets in octets from the outermost table's first length octet. A name that is no UTF-8 has "key":null and "key_hex".
+// An array is {"items":[…],"error":null}, its elements without key. An error is
+//
+//	{"offset":13,"reason":"unknown_tag","path":"x-death[0].reason","tag":"Z"}
+//
+// without tag where there is none. A tag is always one character whose code point is the octet.
+//
+// The values, by type: bool as true or false; int8 to uint32 as numbers; int64 and uint64 as strings of digits; float32 and
+// float64 as the shortest number that reads back the same, or "NaN", "+Inf", "-Inf"; decimal as a string with as many digits after
+// the point as its scale; longstr and shortstr as strings, or {"hex":"…"} if they are no UTF-8; bytes and char8 as {"hex":"…"};
+// timestamp as {"unit":"s","value":"1700000000","time":"2023-11-14T22:13:20Z"}, with unit "ms" and three decimals where the dialect
+// counts milliseconds, and time null outside the years 1 to 9999; void as null; table and array as above.
+//
+// The output is ASCII-safe for HTML and script contexts: <, >, &, U+2028 and U+2029 are escaped.
+package typedjson
+
+import (
+	"encoding/hex"
+	"errors"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/headerglass/headerglass/fieldtable"
+)
+
+// AppendTable appends {"fields":[…],"error":…}.
+func AppendTable(dst []byte, t fieldtable.Table) []byte {
+	s := t.Scan()
+	return appendElements(append(dst, `{"fields":[`...), &s)
+}
+
+// AppendArray appends {"items":[…],"error":…}.
+func AppendArray(dst []byte, a fieldtable.Array) []byte {
+	s := a.Scan()
+	return appendElements(append(dst, `{"items":[`...), &s)
+}
+
+// AppendDecode appends {"dialect":…,"length":…,"fields":[…],"error":…} on one line. The length is the one that the table claims,
+// null if its octets are incomplete.
+func AppendDecode(dst []byte, t fieldtable.Table) []byte {
+	dst = append(dst, `{"dialect":`...)
+	dst = AppendString(dst, t.Dialect().Name())
+	dst = append(dst, `,"length":`...)
+	if n, ok := t.DeclaredLen(); ok {
+		dst = strconv.AppendUint(dst, uint64(n), 10)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	s := t.Scan()
+	return appendElements(append(dst, `,"fields":[`...), &s)
+}
+
+// AppendValue appends a value alone, the "value" of its field; null for the zero Value.
+func AppendValue(dst []byte, v fieldtable.Value) []byte {
+	switch v.Kind() {
+	case fieldtable.KindTable:
+		t, _ := v.Table()
+		return AppendTable(dst, t)
+	case fieldtable.KindArray:
+		a, _ := v.Array()
+		return AppendArray(dst, a)
+	}
+	return appendScalar(dst, v)
+}
+
+// appendElements writes the rest of a table or array, up to and with its closing brace.
+func appendElements(dst []byte, s *fieldtable.Scanner) []byte {
+	for first := true; s.Next(); first = false {
+		if !first {
+			dst = append(dst, ',')
+		}
+		dst = appendElement(dst, s)
+	}
+	dst = append(dst, `],"error":`...)
+	if e, damaged := errors.AsType[*fieldtable.SyntaxError](s.Err()); damaged {
+		dst = AppendError(dst, e)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	return append(dst, '}')
+}
+
+func appendElement(dst []byte, s *fieldtable.Scanner) []byte {
+	f := s.Field()
+	dst = append(dst, '{')
+	if f.Name != nil {
+		dst = appendKey(dst, f.Name)
+	}
+	dst = append(dst, `"tag":`...)
+	dst = appendTag(dst, f.Value.Tag())
+	dst = append(dst, `,"type":"`...)
+	dst = append(dst, f.Value.Kind().String()...)
+	dst = append(dst, `","value":`...)
+	switch inner, ok := s.Into(); {
+	case !ok:
+		dst = appendScalar(dst, f.Value)
+	case f.Value.Kind() == fieldtable.KindTable:
+		dst = appendElements(append(dst, `{"fields":[`...), &inner)
+	default:
+		dst = appendElements(append(dst, `{"items":[`...), &inner)
+	}
+	dst = append(dst, `,"offset":`...)
+	dst = strconv.AppendInt(dst, int64(f.Offset), 10)
+	dst = append(dst, `,"end":`...)
+	dst = strconv.AppendInt(dst, int64(f.End), 10)
+	return append(dst, '}')
+}
+
+func appendKey(dst, name []byte) []byte {
+	if utf8.Valid(name) {
+		dst = append(dst, `"key":`...)
+		dst = AppendString(dst, name)
+		return append(dst, ',')
+	}
+	dst = append(dst, `"key":null,"key_hex":"`...)
+	dst = hex.AppendEncode(dst, name)
+	return append(dst, `",`...)
+}
+
+// AppendError appends {"offset":…,"reason":…,"path":…} with the tag if the error has one.
+func AppendError(dst []byte, e *fieldtable.SyntaxError) []byte {
+	dst = append(dst, `{"offset":`...)
+	dst = strconv.AppendInt(dst, int64(e.Offset), 10)
+	dst = append(dst, `,"reason":"`...)
+	dst = append(dst, e.Reason()...)
+	dst = append(dst, `","path":`...)
+	dst = AppendString(dst, e.Path)
+	if e.HasTag {
+		dst = append(dst, `,"tag":`...)
+		dst = appendTag(dst, e.Tag)
+	}
+	return append(dst, '}')
+}
+
+func appendTag(dst []byte, tag byte) []byte {
+	return AppendString(dst, string(rune(tag)))
+}
+
+func appendScalar(dst []byte, v fieldtable.Value) []byte {
+	switch v.Kind() {
+	case fieldtable.KindInvalid, fieldtable.KindVoid:
+		return append(dst, "null"...)
+	case fieldtable.KindInt64, fieldtable.KindUint64, fieldtable.KindDecimal:
+		dst = append(dst, '"')
+		dst = v.AppendText(dst)
+		return append(dst, '"')
+	case fieldtable.KindFloat32, fieldtable.KindFloat64:
+		if f, _ := v.Float64(); math.IsNaN(f) || math.IsInf(f, 0) {
+			dst = append(dst, '"')
+			dst = v.AppendText(dst)
+			return append(dst, '"')
+		}
+	case fieldtable.KindLongStr, fieldtable.KindShortStr:
+		if utf8.Valid(v.Raw()) {
+			return AppendString(dst, v.Raw())
+		}
+		return appendHex(dst, v.Raw())
+	case fieldtable.KindBytes, fieldtable.KindChar8:
+		return appendHex(dst, v.Raw())
+	case fieldtable.KindTimestamp:
+		ts, _ := v.Timestamp()
+		return appendTimestamp(dst, ts)
+	}
+	return v.AppendText(dst)
+}
+
+func appendHex(dst, octets []byte) []byte {
+	dst = append(dst, `{"hex":"`...)
+	dst = hex.AppendEncode(dst, octets)
+	return append(dst, `"}`...)
+}
+
+func appendTimestamp(dst []byte, ts fieldtable.Timestamp) []byte {
+	dst = append(dst, `{"unit":"`...)
+	dst = append(dst, ts.Unit.String()...)
+	dst = append(dst, `","value":"`...)
+	dst = strconv.AppendInt(dst, ts.Value, 10)
+	dst = append(dst, `","time":`...)
+	quoted := append(dst, '"')
+	if quoted, ok := ts.AppendRFC3339(quoted); ok {
+		return append(quoted, `"}`...)
+	}
+	return append(dst, "null}"...)
+}
+
+// AppendString appends a JSON string. Characters that would need care in HTML, scripts or line-based formats are escaped;
+// s should be UTF-8, an octet that is not becomes U+FFFD.
+func AppendString[T string | []byte](dst []byte, s T) []byte {
+	const hexDigits = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			i++
+			switch {
+			case c == '"' || c == '\\':
+				dst = append(dst, '\\', c)
+			case c == '\n':
+				dst = append(dst, `\n`...)
+			case c == '\r':
+				dst = append(dst, `\r`...)
+			case c == '\t':
+				dst = append(dst, `\t`...)
+			case c < ' ' || c == 0x7f || c == '<' || c == '>' || c == '&':
+				dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			default:
+				dst = append(dst, c)
+			}
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
+		switch {
+		case r == utf8.RuneError && n == 1:
+			dst = append(dst, `\ufffd`...)
+		case r == '\u2028' || r == '\u2029':
+			dst = append(dst, `\u202`...)
+			dst = append(dst, hexDigits[r&15])
+		default:
+			dst = append(dst, s[i:i+n]...)
+		}
+		i += n
+	}
+	return append(dst, '"')
+}
