@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// tool is a program that the tests start.
+type tool struct {
+	pkg   string   // Debian's package
+	paths []string // any of these, or any of these names in PATH, will do
+	need  string   // what cannot be tested without it
+}
+
+func testTools() []tool {
+	return []tool{
+		{"rabbitmq-server", []string{"/usr/lib/rabbitmq/bin/rabbitmq-server", "rabbitmq-server"}, "the tests against a real RabbitMQ node"},
+		{"chromium", []string{"/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"}, "the browser tests"},
+	}
+}
+
+func (t tool) found() bool {
+	for _, p := range t.paths {
+		if _, err := exec.LookPath(p); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// policyFile is Debian's way to keep a package from starting its service while it is installed (invoke-rc.d(8)). The tests
+// start nodes of their own; a broker that listens on every interface is not what someone asked for who runs a test command.
+const policyFile = "/usr/sbin/policy-rc.d"
+
+// installTools installs the missing tools where apt-get can, and otherwise says what is missing.
+func installTools(ctx context.Context, out io.Writer) error {
+	var missing []string
+	for _, t := range testTools() {
+		if t.found() {
+			fmt.Fprintf(out, "%s: here\n", t.pkg)
+			continue
+		}
+		fmt.Fprintf(out, "%s: missing (%s)\n", t.pkg, t.need)
+		missing = append(missing, t.pkg)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	list := strings.Join(missing, " ")
+	if _, err := exec.LookPath("apt-get"); err != nil {
+		return fmt.Errorf("there is no apt-get here: install %s by hand", list)
+	}
+	asRoot, err := rootPrefix()
+	if err != nil {
+		return fmt.Errorf("%w: install %s by hand", err, list)
+	}
+	root := func(args ...string) error {
+		args = append(asRoot, args...)
+		return run(ctx, out, nil, args[0], args[1:]...)
+	}
+	if err := root("apt-get", "update"); err != nil {
+		return err
+	}
+	if _, err := os.Stat(policyFile); errors.Is(err, os.ErrNotExist) {
+		if err := root("sh", "-c", "printf '#!/bin/sh\\nexit 101\\n' > "+policyFile+" && chmod 755 "+policyFile); err != nil {
+			return err
+		}
+		defer root("rm", "-f", policyFile)
+	}
+	install := append([]string{"env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--no-install-recommends"}, missing...)
+	if err := root(install...); err != nil {
+		return err
+	}
+	for _, t := range testTools() {
+		if !t.found() {
+			return fmt.Errorf("%s was installed and is still not found", t.pkg)
+		}
+	}
+	return nil
+}
+
+// rootPrefix returns what a command line must start with to run as root: nothing, or sudo.
+func rootPrefix() ([]string, error) {
+	if os.Geteuid() == 0 {
+		return nil, nil
+	}
+	if _, err := exec.LookPath("sudo"); err != nil {
+		return nil, fmt.Errorf("not root, and there is no sudo")
+	}
+	return []string{"sudo"}, nil
+}
