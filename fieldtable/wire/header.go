@@ -1,0 +1,333 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// contentHeaderFixed is what comes before the property list: class, weight, body size and the first
+// word of property flags (spec §4.2.6.1).
+const contentHeaderFixed = 14
+
+// FlagHeaders is the property flag of the headers property, for ContentHeader.Flags.
+const FlagHeaders uint16 = 1 << 13
+
+const flagContinues = 1
+
+// propertyForm is how a property is encoded in the property list.
+type propertyForm uint8
+
+const (
+	formShortStr propertyForm = iota
+	formTable
+	formOctet
+	formTimestamp
+)
+
+// basicProperties returns the properties of class basic in wire order; the first has flag bit 15, each
+// next one the bit below (spec §1.8.1 of the XML definition; cluster_id is "reserved" there and named in
+// 0-8 and 0-9).
+func basicProperties() [14]struct {
+	name string
+	form propertyForm
+} {
+	return [...]struct {
+		name string
+		form propertyForm
+	}{
+		{"content_type", formShortStr},
+		{"content_encoding", formShortStr},
+		{"headers", formTable},
+		{"delivery_mode", formOctet},
+		{"priority", formOctet},
+		{"correlation_id", formShortStr},
+		{"reply_to", formShortStr},
+		{"expiration", formShortStr},
+		{"message_id", formShortStr},
+		{"timestamp", formTimestamp},
+		{"type", formShortStr},
+		{"user_id", formShortStr},
+		{"app_id", formShortStr},
+		{"cluster_id", formShortStr},
+	}
+}
+
+// PropertyNames returns the names of the properties of class basic in wire order, written with underscores.
+func PropertyNames() []string {
+	var names []string
+	for _, def := range basicProperties() {
+		names = append(names, def.name)
+	}
+	return names
+}
+
+const (
+	flagContentType     uint16 = 1 << 15
+	flagContentEncoding uint16 = 1 << 14
+)
+
+// Reasons inside a PropertyError.
+var (
+	// ErrPayloadTruncated: the payload ends inside its fixed part or its property flags.
+	ErrPayloadTruncated = errors.New("the content header ends inside its fixed part")
+	// ErrPropertyTruncated: the payload ends before the property does.
+	ErrPropertyTruncated = errors.New("the content header ends inside this property")
+	// ErrUnknownProperty: a flag is set for a property that class basic does not have, so that its
+	// form is not known and it cannot be read.
+	ErrUnknownProperty = errors.New("a property flag is set that class basic does not define")
+	// ErrTrailingBytes: octets follow the last property.
+	ErrTrailingBytes = errors.New("octets follow the last property")
+)
+
+// PropertyError is damage in a content header.
+type PropertyError struct {
+	Offset int    // bytes from the payload's first octet
+	Name   string // the property that could not be read; "" when it is none of them
+	Err    error
+}
+
+// Error gives one plain line with the offset in decimal and hex.
+func (e *PropertyError) Error() string {
+	if e.Name != "" {
+		return fmt.Sprintf("property %s at offset %d (0x%x): %v", e.Name, e.Offset, e.Offset, e.Err)
+	}
+	return fmt.Sprintf("content header at offset %d (0x%x): %v", e.Offset, e.Offset, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *PropertyError) Unwrap() error { return e.Err }
+
+// ContentHeader is a view of the payload of a content header frame of class basic (60): class, weight,
+// body size, property flags, property list. It is a value, it caches nothing, and it never fails:
+// damage is reported by All.
+type ContentHeader struct{ payload []byte }
+
+// ViewContentHeader views a payload; any bytes will do.
+func ViewContentHeader(payload []byte) ContentHeader { return ContentHeader{payload} }
+
+// Payload returns the bytes as on the wire.
+func (h ContentHeader) Payload() []byte { return h.payload }
+
+// ClassID returns the class, 60 for basic; 0 when the payload ends before it.
+func (h ContentHeader) ClassID() uint16 {
+	if len(h.payload) < 2 {
+		return 0
+	}
+	return binary.BigEndian.Uint16(h.payload)
+}
+
+// BodySize returns the declared size of the body in octets; 0 when the payload ends before it.
+func (h ContentHeader) BodySize() uint64 {
+	if len(h.payload) < 12 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(h.payload[4:])
+}
+
+// Flags returns the first word of property flags; 0 when the payload ends before it.
+func (h ContentHeader) Flags() uint16 {
+	if len(h.payload) < contentHeaderFixed {
+		return 0
+	}
+	return binary.BigEndian.Uint16(h.payload[12:])
+}
+
+// HeaderTable returns the headers property with its four length octets, as fieldtable.View takes it. When
+// the length goes past the payload it returns everything to the payload's end. ok is false when the
+// property is not set or the payload ends before its first octet.
+func (h ContentHeader) HeaderTable() (encoded []byte, ok bool) {
+	start := h.HeaderTableOffset()
+	if start < 0 {
+		return nil, false
+	}
+	end := start + tableExtent(h.payload[start:])
+	return h.payload[start:end:end], true
+}
+
+// HeaderTableOffset returns where the headers property begins, in bytes from the payload's first octet,
+// or -1 where HeaderTable has none.
+func (h ContentHeader) HeaderTableOffset() int {
+	flags := h.Flags()
+	if flags&FlagHeaders == 0 {
+		return -1
+	}
+	at, _, ok := h.propertyList()
+	if !ok {
+		return -1
+	}
+	for _, flag := range [...]uint16{flagContentType, flagContentEncoding} {
+		if flags&flag != 0 && at < len(h.payload) {
+			at += 1 + int(h.payload[at])
+		}
+	}
+	if at >= len(h.payload) {
+		return -1
+	}
+	return at
+}
+
+// propertyList returns where the property list begins and whether a flag of an undefined property is
+// set; ok is false when the payload ends inside the flags, and at is then where the missing word would be.
+func (h ContentHeader) propertyList() (at int, undefined, ok bool) {
+	if len(h.payload) < contentHeaderFixed {
+		return len(h.payload), false, false
+	}
+	word := binary.BigEndian.Uint16(h.payload[12:])
+	undefined = word&2 != 0
+	at = contentHeaderFixed
+	for word&flagContinues != 0 {
+		if len(h.payload)-at < 2 {
+			return at, undefined, false
+		}
+		word = binary.BigEndian.Uint16(h.payload[at:])
+		undefined = undefined || word&^flagContinues != 0
+		at += 2
+	}
+	return at, undefined, true
+}
+
+// All yields the properties that are set, in wire order, and a *PropertyError once and last when there is
+// damage. A headers property whose length overruns is yielded with what is there, before the error.
+func (h ContentHeader) All() iter.Seq2[Property, error] {
+	return func(yield func(Property, error) bool) {
+		at, undefined, ok := h.propertyList()
+		if !ok {
+			yield(Property{}, &PropertyError{Offset: at, Err: ErrPayloadTruncated})
+			return
+		}
+		flags := h.Flags()
+		for i, def := range basicProperties() {
+			if flags&(flagContentType>>i) == 0 {
+				continue
+			}
+			p, ok := cutProperty(h.payload, at, def.name, def.form)
+			if (ok || def.form == formTable && p.Raw != nil) && !yield(p, nil) {
+				return
+			}
+			if !ok {
+				yield(Property{}, &PropertyError{Offset: at, Name: def.name, Err: ErrPropertyTruncated})
+				return
+			}
+			at = p.End
+		}
+		switch {
+		case undefined:
+			yield(Property{}, &PropertyError{Offset: at, Err: ErrUnknownProperty})
+		case at < len(h.payload):
+			yield(Property{}, &PropertyError{Offset: at, Err: ErrTrailingBytes})
+		}
+	}
+}
+
+// Property returns the property with the spec's name, written with underscores; ok is false when it is
+// not set or stands behind damage.
+func (h ContentHeader) Property(name string) (Property, bool) {
+	for p, err := range h.All() {
+		if err == nil && p.Name == name {
+			return p, true
+		}
+	}
+	return Property{}, false
+}
+
+// Property is a view of one property of a content header.
+type Property struct {
+	Name string // the spec's, with underscores: "content_type"
+	// Raw is the value without a short string's length octet. The headers property keeps its four.
+	Raw         []byte
+	Offset, End int // bytes from the payload's first octet: the property's first octet, and the one after it
+
+	form propertyForm
+}
+
+// Text returns the bytes of a short string property.
+func (p Property) Text() ([]byte, bool) { return p.Raw, p.form == formShortStr && p.Name != "" }
+
+// Uint8 returns the value of delivery_mode or priority.
+func (p Property) Uint8() (uint8, bool) {
+	if p.form != formOctet || len(p.Raw) != 1 {
+		return 0, false
+	}
+	return p.Raw[0], true
+}
+
+// Timestamp returns the value of timestamp: by the spec seconds since 1970; clients of Qpid write
+// milliseconds.
+func (p Property) Timestamp() (int64, bool) {
+	if p.form != formTimestamp || len(p.Raw) != 8 {
+		return 0, false
+	}
+	return int64(binary.BigEndian.Uint64(p.Raw)), true
+}
+
+// cutProperty reads the property that begins at offset at. When ok is false the payload ends inside it; a
+// table then holds in Raw what there is of it.
+func cutProperty(payload []byte, at int, name string, form propertyForm) (p Property, ok bool) {
+	p = Property{Name: name, Offset: at, form: form}
+	rest := payload[at:]
+	if len(rest) == 0 {
+		return p, false
+	}
+	skip, size := 0, 0
+	switch form {
+	case formShortStr:
+		skip, size = 1, int(rest[0])
+	case formOctet:
+		size = 1
+	case formTimestamp:
+		size = 8
+	case formTable:
+		size = tableExtent(rest)
+		p.Raw, p.End = rest[:size:size], at+size
+		return p, len(rest) >= 4 && uint64(binary.BigEndian.Uint32(rest))+4 <= uint64(len(rest))
+	}
+	if len(rest) < skip+size {
+		return p, false
+	}
+	p.Raw, p.End = rest[skip:skip+size:skip+size], at+skip+size
+	return p, true
+}
+
+// tableExtent is how many octets of b the table at its start takes: all of them when its length overruns.
+func tableExtent(b []byte) int {
+	if len(b) < 4 {
+		return len(b)
+	}
+	return int(min(uint64(binary.BigEndian.Uint32(b))+4, uint64(len(b))))
+}
+
+// AppendContentHeader appends a content header frame with this payload, which may be any bytes.
+func AppendContentHeader(dst []byte, channel uint16, payload []byte) []byte {
+	return AppendFrame(dst, FrameHeader, channel, payload)
+}
+
+// AppendContentHeaderPayload appends the payload of a content header of class basic: the fixed part, the
+// flags of the given properties and their values, in wire order whatever the order in props. Only Name and
+// Raw of each are read: Raw is written behind a length octet for short strings (cut at 255 bytes) and as it
+// is for the others. Names that class basic does not have are left out.
+func AppendContentHeaderPayload(dst []byte, bodySize uint64, props ...Property) []byte {
+	dst = binary.BigEndian.AppendUint16(dst, classBasic)
+	dst = binary.BigEndian.AppendUint16(dst, 0)
+	dst = binary.BigEndian.AppendUint64(dst, bodySize)
+	flagsAt := len(dst)
+	dst = binary.BigEndian.AppendUint16(dst, 0)
+	var flags uint16
+	for i, def := range basicProperties() {
+		for _, p := range props {
+			if p.Name != def.name {
+				continue
+			}
+			flags |= flagContentType >> i
+			if def.form == formShortStr {
+				dst = appendShortStr(dst, p.Raw)
+			} else {
+				dst = append(dst, p.Raw...)
+			}
+			break
+		}
+	}
+	binary.BigEndian.PutUint16(dst[flagsAt:], flags)
+	return dst
+}
