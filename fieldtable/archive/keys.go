@@ -1,0 +1,113 @@
+package archive
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// MaxKeys bounds the list that Keys returns.
+const MaxKeys = 16384
+
+// KeyCount is how many messages carry a header.
+type KeyCount struct {
+	Key   string          // the name's octets
+	Count uint64          // messages that have it, each once
+	Tags  map[byte]uint64 // messages that have it with this tag, each once for each tag
+}
+
+// Keys lists the names at the top level of the snapshot's header tables, most frequent first, then by name.
+// Messages that have a shape are not touched; of those without one the names are walked. Once the
+// list has MaxKeys names, no other is added: the most frequent shapes come first, then the newest messages.
+func (s Snapshot) Keys() []KeyCount {
+	counts := s.ShapeCounts()
+	var ids []uint16
+	for id := range s.Shapes() {
+		if counts[id] > 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortStableFunc(ids, func(a, b uint16) int { return cmp.Compare(counts[b], counts[a]) })
+
+	k := keyCounter{index: make(map[string]int)}
+	for _, id := range ids {
+		for _, f := range s.Shape(id).Fields {
+			k.add(f.Name, f.Tag, counts[id])
+		}
+		k.message++
+	}
+	if counts[Unshaped] > 0 {
+		k.addUnshaped(s)
+	}
+	slices.SortFunc(k.keys, func(a, b keyTotal) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Key, b.Key))
+	})
+	list := make([]KeyCount, len(k.keys))
+	for i, t := range k.keys {
+		list[i] = t.KeyCount
+	}
+	return list
+}
+
+// keyCounter adds up names over shapes and messages.
+type keyCounter struct {
+	index   map[string]int // into keys
+	keys    []keyTotal
+	message int // the shape or message being added, so that duplicates in it count once
+	scratch []byte
+}
+
+type keyTotal struct {
+	KeyCount
+	message int
+	tags    []byte // counted for this message
+}
+
+func (k *keyCounter) add(name string, tag byte, n uint64) {
+	i, ok := k.index[name]
+	if !ok {
+		if len(k.keys) == MaxKeys {
+			return
+		}
+		i = len(k.keys)
+		k.index[name] = i
+		k.keys = append(k.keys, keyTotal{KeyCount: KeyCount{Key: name, Tags: make(map[byte]uint64, 1)}, message: -1})
+	}
+	t := &k.keys[i]
+	if t.message != k.message {
+		t.message, t.tags = k.message, t.tags[:0]
+		t.Count += n
+	}
+	if !slices.Contains(t.tags, tag) {
+		t.tags = append(t.tags, tag)
+		t.Tags[tag] += n
+	}
+}
+
+func (k *keyCounter) addUnshaped(s Snapshot) {
+	for g, n := range s.SegmentsBackward(0) {
+		if counts := g.ShapeCounts(); len(counts) == 0 || counts[0].ID != Unshaped {
+			continue
+		}
+		for i := n - 1; i >= 0; i-- {
+			if g.ShapeAt(i) != Unshaped {
+				continue
+			}
+			table, _ := g.At(i).HeaderTable()
+			k.scratch, _, _ = appendShapeKey(k.scratch[:0], table, s.dialect)
+			for name, tag, rest, ok := cutShapeKey(k.scratch); ok; name, tag, rest, ok = cutShapeKey(rest) {
+				k.addBytes(name, tag)
+			}
+			k.message++
+		}
+	}
+}
+
+// addBytes is add for one message, without a copy of a name that is known.
+func (k *keyCounter) addBytes(name []byte, tag byte) {
+	if i, ok := k.index[string(name)]; ok {
+		k.add(k.keys[i].Key, tag, 1)
+	} else if len(k.keys) < MaxKeys {
+		k.add(string(name), tag, 1)
+	}
+}

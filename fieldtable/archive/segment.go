@@ -1,0 +1,91 @@
+package archive
+
+import (
+	"encoding/binary"
+	"math"
+	"sync/atomic"
+)
+
+// segment is one run of memory: records grow from its start, one slot a message grows from its end, so that
+// both share the space whatever the size of the messages.
+//
+// Invariants, for a reader that has loaded n:
+//   - slots 0 … n-1 and the records they name do not change any more (the writer only adds before and after them);
+//   - slot i ends at record offset end(i) and its record begins at end(i-1), or 0;
+//   - received times of these messages lie within oldest … newest.
+type segment struct {
+	base uint64 // sequence number of message 0
+	buf  []byte
+	n    atomic.Uint32 // messages committed
+
+	oldest, newest atomic.Int64 // Unix nanoseconds; may already include messages after n
+
+	// counts has the messages of each shape. Written once, before the state in which this segment is no
+	// longer the last, and read only through such a state.
+	counts []ShapeCount
+}
+
+// A slot is 10 octets: where the record ends, the marks, the shape.
+const (
+	slotBytes = 4 + 4 + 2
+
+	slotEnd   = 0
+	slotMarks = 4
+	slotShape = 8
+)
+
+func newSegment(base uint64, size int) *segment {
+	s := &segment{base: base, buf: make([]byte, size)}
+	s.oldest.Store(math.MaxInt64)
+	s.newest.Store(math.MinInt64)
+	return s
+}
+
+func (s *segment) slot(i uint32) []byte {
+	at := len(s.buf) - (int(i)+1)*slotBytes
+	return s.buf[at : at+slotBytes : at+slotBytes]
+}
+
+func (s *segment) end(i uint32) uint32 { return binary.LittleEndian.Uint32(s.slot(i)[slotEnd:]) }
+
+func (s *segment) marks(i uint32) packedMarks {
+	return packedMarks(binary.LittleEndian.Uint32(s.slot(i)[slotMarks:]))
+}
+
+func (s *segment) shape(i uint32) uint16 { return binary.LittleEndian.Uint16(s.slot(i)[slotShape:]) }
+
+func (s *segment) record(i uint32) []byte {
+	start := uint32(0)
+	if i > 0 {
+		start = s.end(i - 1)
+	}
+	end := s.end(i)
+	return s.buf[start:end:end]
+}
+
+func (s *segment) message(i uint32) Message {
+	slot := s.slot(i)
+	return Message{
+		rec:   s.record(i),
+		seq:   s.base + uint64(i),
+		marks: packedMarks(binary.LittleEndian.Uint32(slot[slotMarks:])),
+		shape: binary.LittleEndian.Uint16(slot[slotShape:]),
+	}
+}
+
+// packedMarks: the number of headers, and two flags above it.
+type packedMarks uint32
+
+const (
+	markDamaged    = 1 << 31
+	markDuplicates = 1 << 30
+	markCount      = markDuplicates - 1
+)
+
+func (m packedMarks) unpack() Marks {
+	return Marks{
+		HeaderCount: int(m & markCount),
+		Damaged:     m&markDamaged != 0,
+		Duplicates:  m&markDuplicates != 0,
+	}
+}

@@ -1,0 +1,173 @@
+package archive
+
+import (
+	"iter"
+	"slices"
+	"sync/atomic"
+
+	"github.com/headerglass/headerglass/fieldtable"
+)
+
+// Unshaped stands in the place of a shape's ID for messages that have none.
+const Unshaped uint16 = 0
+
+// Shape is the ordered list of names and tags at the top level of a header table, up to the first damage
+// there. A message without a headers property has the shape without fields. Not to be changed.
+type Shape struct {
+	Fields     []ShapeField
+	Damaged    bool // at the top level; a message can also be damaged deeper, see Marks
+	Duplicates bool // a name occurs twice
+
+	key string // what it is interned under; the names point into it
+}
+
+// ShapeField is one name and its tag, as on the wire.
+type ShapeField struct {
+	Name string
+	Tag  byte
+}
+
+// Tag returns the tag of the first field with this name.
+func (s *Shape) Tag(name string) (tag byte, ok bool) {
+	for _, f := range s.Fields {
+		if f.Name == name {
+			return f.Tag, true
+		}
+	}
+	return 0, false
+}
+
+// ShapeCount is a shape and how many messages have it.
+type ShapeCount struct {
+	ID uint16
+	N  uint32
+}
+
+// Shape returns the shape with this ID; nil for Unshaped and for IDs not in use.
+func (s Snapshot) Shape(id uint16) *Shape { return s.st.shapes.get(id) }
+
+// Shapes yields the shapes in use, by ascending ID. There may be some that no message of the snapshot has.
+func (s Snapshot) Shapes() iter.Seq2[uint16, *Shape] {
+	return func(yield func(uint16, *Shape) bool) {
+		for i := range s.st.shapes.slots {
+			if sh := s.st.shapes.slots[i].Load(); sh != nil && !yield(uint16(i), sh) {
+				return
+			}
+		}
+	}
+}
+
+// ShapeCounts returns how many messages of the snapshot have each shape, indexed by ID; at Unshaped the
+// messages without one. It is longer than any ID in the snapshot.
+func (s Snapshot) ShapeCounts() []uint64 {
+	counts := make([]uint64, len(s.st.shapes.slots))
+	for i := range s.st.segments {
+		for _, c := range s.Segment(i).ShapeCounts() {
+			counts[c.ID] += uint64(c.N)
+		}
+	}
+	return counts
+}
+
+// shapeTable maps IDs to shapes. Slot 0 stays empty. Slots are filled once and never changed; what no
+// longer fits is a new table in a new state.
+type shapeTable struct{ slots []atomic.Pointer[Shape] }
+
+func (t *shapeTable) get(id uint16) *Shape {
+	if int(id) >= len(t.slots) {
+		return nil
+	}
+	return t.slots[id].Load()
+}
+
+func (t *shapeTable) len() (n int) {
+	for i := range t.slots {
+		if t.slots[i].Load() != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// What a shape takes beside its key: the struct, its map entry, slot and counter; and per field.
+const (
+	shapeOverhead      = 200
+	shapeFieldOverhead = 24
+)
+
+func (s *Shape) bytes() int64 { return shapeBytes(len(s.key), len(s.Fields)) }
+
+func shapeBytes(key, fields int) int64 {
+	return int64(key) + int64(fields)*shapeFieldOverhead + shapeOverhead
+}
+
+// appendShapeKey walks a header table's top level and appends the key of its shape: per field what stands on
+// the wire before the value, which is the name's length, the name and the tag; then one octet, 1 when the top
+// level is damaged. fields is their number, damaged also covers what is nested.
+func appendShapeKey(key, table []byte, d *fieldtable.Dialect) (_ []byte, fields int, damaged bool) {
+	view := fieldtable.View(table, d)
+	nested := false
+	s := view.Scan()
+	for at := s.Offset(); s.Skip(); at = s.Offset() {
+		tagAt := at + 1 + int(table[at])
+		key = append(key, table[at:tagAt+1]...)
+		kind := d.Kind(table[tagAt])
+		nested = nested || kind == fieldtable.KindTable || kind == fieldtable.KindArray
+		fields++
+	}
+	if s.Err() != nil {
+		return append(key, 1), fields, true
+	}
+	return append(key, 0), fields, nested && view.Valid() != nil
+}
+
+// cutShapeKey takes the first field off a key; ok is false at the end.
+func cutShapeKey[K string | []byte](key K) (name K, tag byte, rest K, ok bool) {
+	if len(key) < 2 {
+		return name, 0, key, false
+	}
+	end := 1 + int(key[0])
+	return key[1:end], key[end], key[end+1:], true
+}
+
+// newShape reads a key of appendShapeKey.
+func newShape(key string, fields int, duplicates bool) *Shape {
+	sh := &Shape{
+		Fields:     make([]ShapeField, 0, fields),
+		Damaged:    key[len(key)-1] != 0,
+		Duplicates: duplicates,
+		key:        key,
+	}
+	for name, tag, rest, ok := cutShapeKey(key); ok; name, tag, rest, ok = cutShapeKey(rest) {
+		sh.Fields = append(sh.Fields, ShapeField{Name: name, Tag: tag})
+	}
+	return sh
+}
+
+// shapeCounter counts the shapes of a segment.
+type shapeCounter struct {
+	n    []uint32 // by ID, zero between uses
+	seen []uint16
+}
+
+// count returns the counts of the first n messages, by ascending ID.
+func (c *shapeCounter) count(s *segment, n uint32) []ShapeCount {
+	for i := range n {
+		id := s.shape(i)
+		if missing := int(id) + 1 - len(c.n); missing > 0 {
+			c.n = append(c.n, make([]uint32, missing)...)
+		}
+		if c.n[id] == 0 {
+			c.seen = append(c.seen, id)
+		}
+		c.n[id]++
+	}
+	slices.Sort(c.seen)
+	counts := make([]ShapeCount, len(c.seen))
+	for i, id := range c.seen {
+		counts[i] = ShapeCount{ID: id, N: c.n[id]}
+		c.n[id] = 0
+	}
+	c.seen = c.seen[:0]
+	return counts
+}
