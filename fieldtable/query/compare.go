@@ -1,0 +1,52 @@
+package query
+
+import "github.com/headerglass/headerglass/fieldtable"
+
+// compare is = <> < <= > >= against a literal.
+type compare struct {
+	op string
+	to literal
+}
+
+func (c *compare) holds(s *Scratch, d *datum) truth {
+	switch c.op {
+	case "=":
+		return c.to.equals(s, d)
+	case "<>":
+		return c.to.equals(s, d).not()
+	}
+	return c.to.ordered(c.op, d)
+}
+
+// ordered is unknown for values that have no order against l: another type, NaN,
+// void. So x < 3 and NOT x >= 3 are the same.
+func (l *literal) ordered(op string, d *datum) truth {
+	sign, ok := l.cmp(d)
+	if !ok {
+		return isUnknown
+	}
+	switch op {
+	case "<":
+		return truthOf(sign < 0)
+	case "<=":
+		return truthOf(sign <= 0)
+	case ">":
+		return truthOf(sign > 0)
+	}
+	return truthOf(sign >= 0)
+}
+
+func (*compare) absent() truth { return isUnknown }
+
+func (c *compare) tag(tag byte, d *fieldtable.Dialect) truth {
+	if d.Kind(tag) == fieldtable.KindVoid {
+		return c.holds(nil, &datum{class: classVoid})
+	}
+	return anyTruth
+}
+
+func (c *compare) append(dst []byte, left string) []byte {
+	dst = append(dst, left...)
+	dst = append(append(append(dst, ' '), c.op...), ' ')
+	return c.to.append(dst)
+}

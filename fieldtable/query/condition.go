@@ -1,0 +1,105 @@
+package query
+
+import "github.com/headerglass/headerglass/fieldtable"
+
+// condition tests the value of one header path or property.
+type condition struct {
+	// path is empty where prop is set.
+	path path
+	prop *property
+	// slot is the place of the path's first name among the query's keys.
+	slot int
+	test test
+	// negate turns the whole outcome round, not that of each element: IS NULL is
+	// the opposite of IS NOT NULL also under [*].
+	negate bool
+}
+
+// test is the part of a condition that looks at a value.
+type test interface {
+	// holds is called with a value that is there; it may be void.
+	holds(s *Scratch, d *datum) truth
+	// absent is the outcome where there is no value.
+	absent() truth
+	// tag is the outcome as far as a value's type settles it.
+	tag(tag byte, d *fieldtable.Dialect) truth
+	// append writes the condition; left is its operand.
+	append(dst []byte, left string) []byte
+}
+
+// open is what a condition may be while its value cannot be read.
+func open(t test) truth {
+	if t.absent() == isUnknown {
+		return anyTruth
+	}
+	return noOrYes
+}
+
+// without is the outcome of a test that has no value to look at.
+func without(p presence, t test) truth {
+	if p == absent {
+		return t.absent()
+	}
+	return open(t)
+}
+
+func (c *condition) eval(s *Scratch) truth {
+	var t truth
+	if c.prop != nil {
+		if p := c.prop.load(s, &s.datum); p == present {
+			t = c.test.holds(s, &s.datum)
+		} else {
+			t = without(p, c.test)
+		}
+	} else if v, p := s.header(c.slot); p != present {
+		t = without(p, c.test)
+	} else if len(c.path.steps) > 0 {
+		t = c.path.steps.eval(s, *v, c.test)
+	} else {
+		s.datum.setValue(v)
+		t = c.test.holds(s, &s.datum)
+	}
+	if c.negate {
+		t = t.not()
+	}
+	return t
+}
+
+func (c *condition) shape(v *shapeView) truth {
+	if c.prop != nil {
+		return open(c.test)
+	}
+	t := open(c.test)
+	tag, found := v.shape.Tag(c.path.name)
+	switch {
+	case found && len(c.path.steps) == 0:
+		t = c.test.tag(tag, v.dialect)
+	case found:
+		if k := v.dialect.Kind(tag); c.path.steps[0].wants() != k {
+			t = c.test.absent()
+		}
+	case !v.shape.Damaged:
+		t = c.test.absent()
+	}
+	if c.negate {
+		t = t.not()
+	}
+	return t
+}
+
+func (c *condition) cost() cost {
+	if c.prop != nil {
+		return costFacts
+	}
+	return costTable
+}
+
+// operand is the path or property as it is written.
+func (c *condition) operand() string {
+	if c.prop != nil {
+		return "$" + c.prop.name
+	}
+	return c.path.String()
+}
+
+func (c *condition) append(dst []byte) []byte { return c.test.append(dst, c.operand()) }

@@ -1,0 +1,165 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+)
+
+// Facet is how the values of an operand are spread over the messages that match.
+type Facet struct {
+	Operand string
+	// Values are the most frequent ones, by falling count.
+	Values []FacetValue
+	// Matched counts the messages, With those that have a value. Under [*] one
+	// message may have several values.
+	Matched, With uint64
+	// Other counts values that are not among Values.
+	Other uint64
+	// Bounded: there were more distinct values than are told apart, so that a rare
+	// one may be missing from Values.
+	Bounded  bool
+	Complete bool
+	Explain
+}
+
+// FacetValue is one value, as displayed, of one type.
+type FacetValue struct {
+	Text string
+	// Cut: Text is only the beginning of longer values.
+	Cut bool
+	// Kind is KindInvalid and Tag 0 for properties.
+	Kind  fieldtable.Kind
+	Tag   byte
+	Count uint64
+}
+
+const (
+	// maxDistinct bounds the values that one worker tells apart.
+	maxDistinct = 10_000
+	// maxFacetText bounds what is kept of a value, in bytes.
+	maxFacetText = 256
+)
+
+// Facet counts the values of an operand over all messages that match, and returns
+// the top ones, at most limit. Where ctx ends first its error comes with what was
+// counted so far.
+func (q *Query) Facet(ctx context.Context, s archive.Snapshot, r PageRequest, o *Operand, limit int) (Facet, error) {
+	var workers []*facetCounter
+	explain, err := q.scan(ctx, s, r, func() collector {
+		c := newFacetCounter(o, &r)
+		workers = append(workers, c)
+		return c
+	})
+	f := Facet{Operand: o.text, Complete: err == nil, Explain: explain}
+	total := map[facetKey]uint64{}
+	for _, c := range workers {
+		f.Matched += c.matched
+		f.With += c.with
+		f.Other += c.other
+		f.Bounded = f.Bounded || c.other > 0
+		for k, n := range c.counts {
+			total[k] += *n
+		}
+	}
+	for k, n := range total {
+		f.Values = append(f.Values, FacetValue{Text: k.text, Cut: k.cut, Kind: k.kind, Tag: k.tag, Count: n})
+	}
+	slices.SortFunc(f.Values, func(a, b FacetValue) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Text, b.Text), cmp.Compare(a.Tag, b.Tag))
+	})
+	for _, v := range f.Values[min(limit, len(f.Values)):] {
+		f.Other += v.Count
+	}
+	f.Values = f.Values[:min(limit, len(f.Values))]
+	return f, err
+}
+
+type facetKey struct {
+	text string
+	cut  bool
+	kind fieldtable.Kind
+	tag  byte
+}
+
+// facetCounter is one worker's share.
+type facetCounter struct {
+	operandReader
+	counts  map[facetKey]*uint64
+	matched uint64
+	with    uint64
+	other   uint64
+}
+
+func newFacetCounter(o *Operand, r *PageRequest) *facetCounter {
+	c := &facetCounter{counts: map[facetKey]*uint64{}}
+	c.operandReader = newOperandReader(o, r, func(s *Scratch, d *datum) bool {
+		c.add(s, d)
+		return true
+	})
+	return c
+}
+
+func (c *facetCounter) shape(uint16, uint64) bool { return false }
+
+func (c *facetCounter) message(m archive.Message) {
+	c.matched++
+	if c.read(m) > 0 {
+		c.with++
+	}
+}
+
+func (c *facetCounter) add(s *Scratch, d *datum) {
+	text := s.displayed(d)
+	cut := len(text) > maxFacetText
+	text = text[:min(len(text), maxFacetText)]
+	var kind fieldtable.Kind
+	var tag byte
+	if d.value != nil {
+		kind, tag = d.value.Kind(), d.value.Tag()
+	}
+	// Written like this, the string is only made for a value that is new.
+	if n, ok := c.counts[facetKey{string(text), cut, kind, tag}]; ok {
+		*n++
+		return
+	}
+	if len(c.counts) == maxDistinct {
+		c.other++
+		return
+	}
+	c.counts[facetKey{string(text), cut, kind, tag}] = new(uint64(1))
+}
+
+// operandReader shows the values of an operand in one message after the other.
+type operandReader struct {
+	condition *condition
+	keys      []string
+	dialect   *fieldtable.Dialect
+	scratch   Scratch
+	n         *int
+}
+
+func newOperandReader(o *Operand, r *PageRequest, visit func(*Scratch, *datum) (more bool)) operandReader {
+	n := new(int)
+	return operandReader{
+		keys:    o.keys,
+		dialect: orLenient(cmp.Or(r.Dialect, r.ArchiveDialect)),
+		n:       n,
+		condition: o.condition.with(visitor{func(s *Scratch, d *datum) bool {
+			*n++
+			return visit(s, d)
+		}}),
+	}
+}
+
+// read returns how many values m has.
+func (o *operandReader) read(m archive.Message) int {
+	*o.n = 0
+	o.scratch.start(m, o.dialect, nil, o.keys)
+	o.condition.eval(&o.scratch)
+	return *o.n
+}

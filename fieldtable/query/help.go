@@ -1,0 +1,42 @@
+package query
+
+// HelpEntry explains one form of a filter by an example.
+type HelpEntry struct {
+	Example, Meaning string
+}
+
+// Help lists the language by examples, the everyday ones first.
+func Help() []HelpEntry {
+	return []HelpEntry{
+		{`x-death`, `has that header`},
+		{`NOT x-death`, `does not have it`},
+		{`tenant = acme`, `the header's displayed text is acme, whatever its type`},
+		{`tenant = "acme corp"`, `the same, for a value with other characters than letters, digits and -_.:$#@/`},
+		{`tenant = 'acme'`, `is text, and this text`},
+		{`retries = 3`, `is any kind of number equal to 3, or text that reads as one`},
+		{`retries > 2.5 AND tenant <> acme`, `numbers compare exactly across all types; AND binds tighter than OR`},
+		{`(a OR b) AND NOT c`, `parentheses group`},
+		{`retries BETWEEN 1 AND 5`, `both ends included`},
+		{`tenant IN (acme, 'beta', 7)`, `equal to any of them`},
+		{`task LIKE 'shop.%.send_'`, `% is any run of characters, _ exactly one; for numbers and other types write the pattern in double quotes`},
+		{`task LIKE '100!%' ESCAPE '!'`, `after the escape character, % and _ stand for themselves`},
+		{`eta IS NULL`, `absent or void; IS NOT NULL is the opposite`},
+		{`EXISTS(eta)`, `there, even if void: the same as eta by itself`},
+		{`x-death[0].reason = rejected`, `inside arrays and tables`},
+		{`x-death[*].reason = expired`, `any element of the array`},
+		{`"stamps".group`, `a table's own name needs double quotes before a dot, since dots may be part of a name`},
+		{`"and" = 5`, `names that are words of the language, numbers or begin with $ need double quotes`},
+		{`"caf\xe9" = x`, `\xNN is one byte of a name or value that is not UTF-8`},
+		{`on = true`, `a boolean that is true, or the text true`},
+		{`sent > '2026-01-31T18:00:00Z'`, `a timestamp against RFC 3339 text, or seconds since 1970; without a zone it is UTC`},
+		{`type(retries) = S`, `the tag on the wire`},
+		{`type(retries) <> int32`, `the name of a type: ` + typeNames()},
+		{`duplicate(tenant)`, `the header occurs more than once; comparisons use the first`},
+		{`duplicate()`, `any header does`},
+		{`malformed()`, `the header table is damaged somewhere`},
+		{`$routing_key LIKE 'acme.%'`, `properties and delivery facts begin with $: ` + propertyNames()},
+		{`$received > '2026-01-31' AND $size > 1000`, `times and bytes`},
+		{`$redelivered`, `the flag is set`},
+		{`$message_id`, `the property is set`},
+	}
+}

@@ -1,0 +1,77 @@
+package query
+
+import "github.com/headerglass/headerglass/fieldtable"
+
+// maxList bounds the values of an IN.
+const maxList = 1000
+
+// in is IN (…): equal to any of the values.
+type in struct {
+	not    bool
+	values []literal
+	// words holds the values that text equals byte for byte, so that a long list
+	// costs one look-up; others are the values that have to be tried on text too.
+	words  map[string]struct{}
+	others []literal
+}
+
+func newIn(values []literal, not bool) *in {
+	n := &in{not: not, values: values, words: make(map[string]struct{}, len(values))}
+	for _, l := range values {
+		if l.kind == literalNumber {
+			n.others = append(n.others, l)
+		} else {
+			n.words[string(l.text)] = struct{}{}
+		}
+	}
+	return n
+}
+
+func (n *in) holds(s *Scratch, d *datum) truth {
+	t := n.contains(s, d)
+	if n.not {
+		return t.not()
+	}
+	return t
+}
+
+func (n *in) contains(s *Scratch, d *datum) truth {
+	try := n.values
+	if d.class == classText {
+		if _, ok := n.words[string(d.bytes)]; ok {
+			return isYes
+		}
+		try = n.others
+	}
+	t := isNo
+	for i := range try {
+		if t = t.or(try[i].equals(s, d)); t == isYes {
+			break
+		}
+	}
+	return t
+}
+
+func (*in) absent() truth { return isUnknown }
+
+func (n *in) tag(tag byte, d *fieldtable.Dialect) truth {
+	if d.Kind(tag) == fieldtable.KindVoid {
+		return n.holds(nil, &datum{class: classVoid})
+	}
+	return anyTruth
+}
+
+func (n *in) append(dst []byte, left string) []byte {
+	dst = append(dst, left...)
+	if n.not {
+		dst = append(dst, " NOT"...)
+	}
+	dst = append(dst, " IN ("...)
+	for i := range n.values {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = n.values[i].append(dst)
+	}
+	return append(dst, ')')
+}

@@ -1,0 +1,135 @@
+package query
+
+import (
+	"bytes"
+	"strings"
+	"time"
+)
+
+type literalKind uint8
+
+const (
+	// literalWord equals whatever is displayed as this word.
+	literalWord literalKind = iota
+	// literalText equals text only.
+	literalText
+	// literalNumber equals any number, and text that reads as one.
+	literalNumber
+)
+
+// literal is the right side of a comparison.
+type literal struct {
+	kind literalKind
+	text []byte // a number's as it was written
+	num  number
+	// time is what a word or text reads as where isTime is true.
+	time   time.Time
+	isTime bool
+	// isBool: a word that says true or false, in any case.
+	isBool, bool bool
+}
+
+func isBoolWord(s string) bool {
+	return strings.EqualFold(s, "true") || strings.EqualFold(s, "false")
+}
+
+func newLiteral(t token) literal {
+	l := literal{text: []byte(t.text)}
+	switch t.kind {
+	case tokText:
+		l.kind = literalText
+	case tokWord:
+		if n, ok := parseNumber(t.text); ok {
+			l.kind, l.num = literalNumber, n
+			return l
+		}
+		fallthrough
+	default:
+		l.isBool = isBoolWord(t.text)
+		l.bool = strings.EqualFold(t.text, "true")
+	}
+	l.time, l.isTime = parseTime(t.text)
+	return l
+}
+
+// parseTime reads RFC 3339; the zone (then UTC), the seconds and the time of day
+// may be left out.
+func parseTime(s string) (time.Time, bool) {
+	if len(s) < len(time.DateOnly) || s[4] != '-' {
+		return time.Time{}, false
+	}
+	for _, layout := range [...]string{
+		time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04",
+		"2006-01-02 15:04:05Z07:00", time.DateTime, "2006-01-02 15:04", time.DateOnly,
+	} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+func (l *literal) append(dst []byte) []byte {
+	switch l.kind {
+	case literalText:
+		return appendText(dst, string(l.text))
+	case literalNumber:
+		return append(dst, l.text...)
+	}
+	return appendWord(dst, string(l.text))
+}
+
+// equals never leaves a comparison of different types open: they differ. Only a
+// void, as SQL's NULL, is neither equal nor different; the word void names it.
+func (l *literal) equals(s *Scratch, d *datum) truth {
+	if d.class == classVoid {
+		if l.kind == literalWord && string(l.text) == "void" {
+			return isYes
+		}
+		return isUnknown
+	}
+	if sign, ok := l.cmp(d); ok && sign == 0 {
+		return isYes
+	}
+	if l.kind != literalWord {
+		return isNo
+	}
+	switch d.class {
+	case classText:
+		return isNo
+	case classBool:
+		if l.isBool {
+			return truthOf(l.bool == d.bool)
+		}
+	}
+	return truthOf(bytes.Equal(s.displayed(d), l.text))
+}
+
+// cmp orders a value against the literal; ok is false where the two types have
+// no order.
+func (l *literal) cmp(d *datum) (sign int, ok bool) {
+	if l.kind != literalNumber {
+		switch d.class {
+		case classText:
+			return bytes.Compare(d.bytes, l.text), true
+		case classTime:
+			if l.isTime {
+				return d.cmpTime(l.time), true
+			}
+		}
+		return 0, false
+	}
+	switch d.class {
+	case classInt:
+		return l.num.cmpInt(d.int), true
+	case classUint:
+		return l.num.cmpUint(d.uint), true
+	case classFloat:
+		return l.num.cmpFloat(d.float)
+	case classDecimal, classTime:
+		return l.num.cmpScaled(d.int, d.scale), true
+	case classText:
+		return l.num.cmpText(d.bytes)
+	}
+	return 0, false
+}

@@ -1,0 +1,60 @@
+package query
+
+import (
+	"testing"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/wire"
+)
+
+func TestDamagedTable(t *testing.T) {
+	m := one(t, fttest.Table(func(e *fttest.Encoder) {
+		e.Int32("retries", 3)
+		e.Int32("twice", 1)
+		e.Int32("twice", 2)
+		e.Value("bad", 'Z', []byte{1})
+		e.Str("behind", "x")
+	}))
+	checkVerdicts(t, m, []verdictCase{
+		{"retries = 3", Yes}, {"retries = 4", No}, {"retries", Yes}, {"malformed()", Yes},
+		{"bad", Damaged}, {"behind", Damaged}, {"NOT behind", Damaged}, {"behind = x", Damaged}, {"behind IS NULL", Damaged}, {"type(behind) = S", Damaged},
+		{"behind = x AND retries = 3", Damaged}, {"behind = x AND retries = 4", No}, {"behind = x OR retries = 3", Yes},
+		{"duplicate()", Yes}, {"duplicate(twice)", Yes}, {"duplicate(retries)", Damaged}, {"duplicate(behind)", Damaged},
+		{"$size = 0 OR behind", Yes}, {"$header_count = 3", Yes},
+	})
+}
+
+func TestWholeTableDamage(t *testing.T) {
+	tables := map[string][]byte{
+		"length truncated": {0, 0, 0},
+		"overrun":          fttest.Claiming(100, func(e *fttest.Encoder) { e.Int32("a", 1) }),
+	}
+	for name, table := range tables {
+		t.Run(name, func(t *testing.T) {
+			checkVerdicts(t, one(t, table), []verdictCase{
+				{"malformed()", Yes}, {"a", Damaged}, {"a = 1", Damaged}, {"duplicate()", Damaged}, {"$headers", Yes},
+			})
+		})
+	}
+	t.Run("no headers property", func(t *testing.T) {
+		checkVerdicts(t, one(t, nil), []verdictCase{
+			{"malformed()", No}, {"a", No}, {"a = 1", Unknown}, {"a IS NULL", Yes}, {"duplicate()", No}, {"duplicate(a)", No}, {"$headers", No},
+			{"$header_bytes = 0", Unknown}, {"$header_count = 0", Yes},
+		})
+	})
+	t.Run("content header cut before the table", func(t *testing.T) {
+		payload := wire.AppendContentHeaderPayload(nil, 0, wire.Property{Name: "headers", Raw: []byte{0, 0, 0, 0}}, wire.Property{Name: "priority", Raw: []byte{1}})
+		a := archive.New(archive.Config{MaxBytes: 1 << 20})
+		a.Writer().Begin(&wire.Delivery{Header: payload[:len(payload)-5]}, testTime)
+		a.Writer().Commit()
+		m, err := a.Snapshot().Get(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkVerdicts(t, m, []verdictCase{
+			{"malformed()", Yes}, {"a", Damaged}, {"a = 1", Damaged}, {"duplicate(a)", Damaged}, {"$headers", Damaged},
+			{"$priority = 1", Damaged}, {"$message_id", No}, {"$message_id = x", Unknown},
+		})
+	})
+}

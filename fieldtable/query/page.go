@@ -1,0 +1,128 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+)
+
+// Page is some of the messages that match.
+type Page struct {
+	Messages []archive.Message
+	// Matched counts the messages with the verdict Yes, all of which are in
+	// Messages.
+	Matched uint64
+	// Next is where to go on: the next request's Before, or its After if the order
+	// is oldest first. 0: there is nothing further in the range.
+	Next uint64
+	// Complete: the whole range was looked at.
+	Complete bool
+	Explain
+}
+
+// betweenChecks is how many messages are read between two looks at the clock and
+// the context; they take some 10 µs.
+const betweenChecks = 64
+
+// Page returns matches in the order asked for, until there are enough, the budget
+// is used up or the range ends; then Next says where to go on. Where ctx ends first
+// its error comes with the page so far.
+func (q *Query) Page(ctx context.Context, s archive.Snapshot, r PageRequest) (Page, error) {
+	start := time.Now()
+	deadline := start.Add(cmp.Or(r.Budget, defaultBudget))
+	limit := cmp.Or(max(r.Limit, 0), defaultLimit)
+	ascending := r.ascending()
+
+	x := r.matcher(q)
+	p := Page{Explain: q.explain(s, x)}
+	var err error
+	finish := func(last uint64) (Page, error) {
+		p.Next = last
+		p.Scanned, p.Skipped = x.scanned, x.skipped
+		p.BytesRead = x.scratch.bytesRead
+		p.Complete = p.Next == 0
+		p.Elapsed = time.Since(start)
+		return p, err
+	}
+	unchecked := 0
+	for t := range r.stretches(s) {
+		if x.misses(s, t) {
+			continue
+		}
+		for n := range t.hi - t.lo {
+			i := t.lo + n
+			if !ascending {
+				i = t.hi - 1 - n
+			}
+			truth, read := x.at(s, &t, i, &r)
+			seq := t.segment.First() + uint64(i)
+			switch truth.verdict() {
+			case Yes:
+				p.Matched++
+				p.Messages = append(p.Messages, t.segment.At(i))
+			case Damaged:
+				p.Damaged++
+				if r.IncludeDamaged {
+					p.Messages = append(p.Messages, t.segment.At(i))
+				}
+			}
+			if len(p.Messages) == limit {
+				return finish(r.further(s, seq))
+			}
+			if !read {
+				continue
+			}
+			if unchecked++; unchecked == betweenChecks {
+				unchecked = 0
+				if err = ctx.Err(); err != nil || time.Now().After(deadline) {
+					return finish(r.further(s, seq))
+				}
+			}
+		}
+	}
+	err = ctx.Err()
+	return finish(0)
+}
+
+// further returns seq, or 0 if it is the last in the order of r.
+func (r *PageRequest) further(s archive.Snapshot, seq uint64) uint64 {
+	if r.ascending() && (seq >= s.Last() || seq+1 == r.Before) || !r.ascending() && seq <= max(s.First(), r.After+1) {
+		return 0
+	}
+	return seq
+}
+
+// misses reports whether no message of t can match, by the shapes in its segment.
+func (x *Matcher) misses(s archive.Snapshot, t stretch) bool {
+	if !x.shaped {
+		return false
+	}
+	for _, c := range t.segment.ShapeCounts() {
+		if d := x.shape(s, c.ID); !d.decided || d.truth&isYes != 0 {
+			return false
+		}
+	}
+	x.skipped += t.len()
+	return true
+}
+
+// at decides message i of t, which does not match if it lies outside the time
+// range of r. read tells whether its bytes were looked at.
+func (x *Matcher) at(s archive.Snapshot, t *stretch, i int, r *PageRequest) (_ truth, read bool) {
+	d := x.shape(s, t.segment.ShapeAt(i))
+	if d.decided && (d.truth&isYes == 0 || !t.timed) {
+		x.skipped++
+		return d.truth, false
+	}
+	m := t.segment.At(i)
+	if t.timed && !r.receivedIn(m.Received()) {
+		return isNo, true
+	}
+	if d.decided {
+		x.skipped++
+		return d.truth, true
+	}
+	return x.read(m, nil), true
+}

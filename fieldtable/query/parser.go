@@ -1,0 +1,568 @@
+package query
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	// MaxSource bounds the text of a filter, in bytes, as written and in canonical
+	// form.
+	MaxSource = 10 << 10
+	// MaxNesting bounds parentheses and NOTs inside each other.
+	MaxNesting = 100
+	// MaxConditions bounds the comparisons and tests of one filter.
+	MaxConditions = 256
+	// maxSteps bounds a path: nothing deeper than that is ever decoded.
+	maxSteps = 32
+)
+
+// parser is a recursive descent over the grammar in the package documentation.
+type parser struct {
+	lex lexer
+	// tok is the token to look at, last the one before.
+	tok, last  token
+	depth      int
+	conditions int
+	keys       []string
+}
+
+func parse(src string) (node, []string, *Error) {
+	if len(src) > MaxSource {
+		return nil, nil, tooLong(src)
+	}
+	p := &parser{lex: lexer{src: src}}
+	if err := p.advance(); err != nil {
+		return nil, nil, err
+	}
+	if p.tok.kind == tokEnd {
+		return all{}, nil, nil
+	}
+	n, err := p.or()
+	if err == nil && p.tok.kind != tokEnd {
+		err = p.leftover()
+	}
+	return n, p.keys, err
+}
+
+// parseOperand reads a path or property by itself.
+func parseOperand(src string) (*condition, []string, *Error) {
+	if len(src) > MaxSource {
+		return nil, nil, tooLong(src)
+	}
+	p := &parser{lex: lexer{src: src}}
+	if err := p.advance(); err != nil {
+		return nil, nil, err
+	}
+	c, err := p.operand()
+	if err == nil && p.tok.kind != tokEnd {
+		err = p.expected("Expected the end after %s", c.operand())
+	}
+	return c, p.keys, err
+}
+
+func tooLong(src string) *Error {
+	return &Error{min(MaxSource, len(src)), len(src), "A filter may have at most " + strconv.Itoa(MaxSource) + " bytes."}
+}
+
+func (p *parser) advance() *Error {
+	t, err := p.lex.next()
+	if err != nil {
+		return err
+	}
+	p.last, p.tok = p.tok, t
+	return nil
+}
+
+// accept takes the keyword if it stands here.
+func (p *parser) accept(keyword string) (bool, *Error) {
+	if !p.tok.keyword(keyword) {
+		return false, nil
+	}
+	return true, p.advance()
+}
+
+func (p *parser) expect(punct, where string) *Error {
+	if !p.tok.is(punct) {
+		return p.expected("Expected %s %s", punct, where)
+	}
+	return p.advance()
+}
+
+// expected completes a message with what stands here instead.
+func (p *parser) expected(format string, args ...any) *Error {
+	e := errorAt(p.tok, format, args...)
+	if p.tok.kind == tokEnd {
+		e.Msg += "."
+	} else {
+		e.Msg += ", not " + p.found() + "."
+	}
+	return e
+}
+
+func (p *parser) found() string {
+	const most = 40
+	s := p.lex.src[p.tok.off:p.tok.end]
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+// leftover explains what stands after a complete filter.
+func (p *parser) leftover() *Error {
+	switch {
+	case p.tok.is(")"):
+		return errorAt(p.tok, "This closing parenthesis has no opening one.")
+	case p.tok.kind == tokOp:
+		return errorAt(p.tok, "A comparison has one operator: put AND between two conditions.")
+	}
+	return errorAt(p.tok, "Write AND or OR before %s: two conditions need one between them, and a value with spaces needs quotes.", p.found())
+}
+
+func (p *parser) enter(by token) *Error {
+	if p.depth++; p.depth > MaxNesting {
+		return errorAt(by, "Parentheses and NOT may be nested at most %d deep.", MaxNesting)
+	}
+	return nil
+}
+
+func (p *parser) or() (node, *Error)  { return p.list("OR", p.and) }
+func (p *parser) and() (node, *Error) { return p.list("AND", p.not) }
+
+func (p *parser) list(keyword string, operand func() (node, *Error)) (node, *Error) {
+	var nodes []node
+	for {
+		n, err := operand()
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+		if more, err := p.accept(keyword); err != nil {
+			return nil, err
+		} else if !more {
+			return join(keyword == "OR", nodes), nil
+		}
+	}
+}
+
+func (p *parser) not() (node, *Error) {
+	negated, err := p.accept("NOT")
+	if err != nil {
+		return nil, err
+	}
+	if !negated {
+		return p.primary()
+	}
+	if err := p.enter(p.last); err != nil {
+		return nil, err
+	}
+	n, err := p.not()
+	p.depth--
+	return not{n}, err
+}
+
+func (p *parser) primary() (node, *Error) {
+	t := p.tok
+	if !t.is("(") {
+		if p.conditions++; p.conditions > MaxConditions {
+			return nil, errorAt(t, "A filter may have at most %d conditions: IN takes a list of values.", MaxConditions)
+		}
+	}
+	switch {
+	case t.is("("):
+		if err := p.enter(t); err != nil {
+			return nil, err
+		}
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		n, err := p.or()
+		if err != nil {
+			return nil, err
+		}
+		p.depth--
+		if !p.tok.is(")") && p.tok.kind != tokEnd {
+			return nil, p.leftover()
+		}
+		return n, p.expect(")", "to close the parenthesis at byte "+strconv.Itoa(t.off))
+	case t.kind == tokText:
+		return nil, errorAt(t, "Single quotes are for values: a condition begins with a header's name, if need be in double quotes.")
+	case t.kind == tokWord && isBoolWord(t.text):
+		return nil, errorAt(t, "A condition begins with a header's name: put %s in double quotes if it is one.", t.text)
+	case t.keyword("EXISTS"):
+		return p.exists()
+	case t.kind == tokWord && isKeyword(t.text):
+		return nil, errorAt(t, "%s is part of the language: put it in double quotes if it is a header's name.", t.text)
+	case t.kind == tokWord && isNumber(t.text):
+		return nil, errorAt(t, "A condition begins with a header's name: put %s in double quotes if it is one.", t.text)
+	case t.kind == tokWord && t.text[0] == '$':
+		return p.property()
+	case t.kind == tokWord || t.kind == tokName:
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		if t.kind == tokWord && p.tok.is("(") {
+			return p.function(t)
+		}
+		c, err := p.path(t)
+		if err != nil {
+			return nil, err
+		}
+		return p.condition(c)
+	}
+	return nil, p.expected("Expected a condition, such as tenant or tenant = acme")
+}
+
+// path reads the steps after a header's name.
+func (p *parser) path(name token) (*condition, *Error) {
+	c := &condition{path: path{name: name.text}}
+	for {
+		switch {
+		case p.tok.is("["):
+			if err := p.index(c); err != nil {
+				return nil, err
+			}
+		case p.tok.kind == tokWord && p.tok.off == p.last.end && p.tok.text[0] == '.' && (p.last.kind == tokName || p.last.is("]")):
+			if err := p.names(c); err != nil {
+				return nil, err
+			}
+		default:
+			c.slot = slices.Index(p.keys, c.path.name)
+			if c.slot < 0 {
+				c.slot = len(p.keys)
+				p.keys = append(p.keys, c.path.name)
+			}
+			return c, nil
+		}
+		if len(c.path.steps) > maxSteps {
+			return nil, &Error{name.off, p.last.end, "A path may go at most " + strconv.Itoa(maxSteps) + " levels down."}
+		}
+	}
+}
+
+func (p *parser) index(c *condition) *Error {
+	if err := p.advance(); err != nil {
+		return err
+	}
+	s := step{index: each}
+	if !p.tok.is("*") {
+		n, err := strconv.ParseUint(p.tok.text, 10, 31)
+		if p.tok.kind != tokWord || err != nil {
+			return p.expected("Expected an index from 0, or * for any element")
+		}
+		s.index = int(n)
+	}
+	c.path.steps = append(c.path.steps, s)
+	if err := p.advance(); err != nil {
+		return err
+	}
+	return p.expect("]", "after the index")
+}
+
+// names reads .a.b, where the last may be in double quotes.
+func (p *parser) names(c *condition) *Error {
+	word := p.tok
+	parts := strings.Split(word.text, ".")[1:]
+	if err := p.advance(); err != nil {
+		return err
+	}
+	if last := len(parts) - 1; parts[last] == "" && p.tok.kind == tokName && p.tok.off == word.end {
+		parts[last] = p.tok.text
+		for _, name := range parts[:last] {
+			if name == "" {
+				return errorAt(word, "A name is missing between two dots.")
+			}
+		}
+		if err := p.advance(); err != nil {
+			return err
+		}
+	} else if slices.Contains(parts, "") {
+		return errorAt(word, "A name is missing after a dot.")
+	}
+	for _, name := range parts {
+		c.path.steps = append(c.path.steps, step{name: name, index: byName})
+	}
+	return nil
+}
+
+func (p *parser) property() (node, *Error) {
+	c, err := p.propertyName()
+	if err != nil {
+		return nil, err
+	}
+	n, err := p.condition(c)
+	if err != nil {
+		return nil, err
+	}
+	if _, bare := c.test.(exists); bare && c.prop.kind == propertyBool {
+		c.test = &compare{op: "=", to: newLiteral(token{kind: tokWord, text: "true"})}
+	}
+	return n, nil
+}
+
+func (p *parser) propertyName() (*condition, *Error) {
+	t := p.tok
+	prop, ok := propertyByName(t.text[1:])
+	if !ok {
+		return nil, errorAt(t, "There is no %s: put it in double quotes if it is a header's name; the properties are %s.", t.text, propertyNames())
+	}
+	return &condition{prop: prop}, p.advance()
+}
+
+func (p *parser) function(name token) (node, *Error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	switch strings.ToLower(name.text) {
+	case "malformed":
+		return malformed{}, p.expect(")", "after malformed(")
+	case "duplicate":
+		return p.duplicate()
+	case "type":
+		return p.typeOf()
+	}
+	return nil, errorAt(name, "There is no function %s: there are exists, type, duplicate and malformed.", name.text)
+}
+
+// argument reads the path of a function.
+func (p *parser) argument() (*condition, *Error) {
+	t := p.tok
+	if t.kind != tokName && (t.kind != tokWord || isKeyword(t.text) || t.text[0] == '$') {
+		return nil, p.expected("Expected a header's name, if need be in double quotes")
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	return p.path(t)
+}
+
+// operand reads the path of a header or the name of a property.
+func (p *parser) operand() (*condition, *Error) {
+	if p.tok.kind == tokWord && p.tok.text[0] == '$' {
+		return p.propertyName()
+	}
+	return p.argument()
+}
+
+func (p *parser) exists() (node, *Error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if err := p.expect("(", "after EXISTS"); err != nil {
+		return nil, err
+	}
+	c, err := p.operand()
+	if err != nil {
+		return nil, err
+	}
+	c.test = exists{call: c.prop != nil && c.prop.kind == propertyBool}
+	return c, p.expect(")", "after the name")
+}
+
+func (p *parser) duplicate() (node, *Error) {
+	if p.tok.is(")") {
+		return &duplicate{any: true}, p.advance()
+	}
+	t := p.tok
+	if t.kind != tokName && (t.kind != tokWord || isKeyword(t.text) || t.text[0] == '$') {
+		return nil, p.expected("Expected a header's name, or ) for any header")
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	return &duplicate{name: t.text}, p.expect(")", "after the name, since only headers at top level can be asked for")
+}
+
+func (p *parser) typeOf() (node, *Error) {
+	c, err := p.argument()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.expect(")", "after the name"); err != nil {
+		return nil, err
+	}
+	t := &typeOf{}
+	c.test = t
+	if p.tok.kind == tokOp && (p.tok.text == "=" || p.tok.text == "<>") {
+		t.not = p.tok.text == "<>"
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		return c, p.typeName(t)
+	}
+	if t.not, err = p.accept("NOT"); err != nil {
+		return nil, err
+	}
+	if t.many, err = p.accept("IN"); err != nil {
+		return nil, err
+	}
+	if !t.many {
+		return nil, p.expected("Expected = <> or IN after type(…), as in type(retries) = int32")
+	}
+	return c, p.inList(func() *Error { return p.typeName(t) })
+}
+
+func (p *parser) typeName(t *typeOf) *Error {
+	if p.tok.kind != tokWord && p.tok.kind != tokName && p.tok.kind != tokText {
+		return p.expected("Expected a tag letter or a type's name")
+	}
+	n, ok := newTypeName(p.tok.text)
+	if !ok {
+		return errorAt(p.tok, "%s is neither a tag letter nor a type: the types are %s.", p.found(), typeNames())
+	}
+	t.types = append(t.types, n)
+	return p.advance()
+}
+
+// condition reads what is asked of the operand c.
+func (p *parser) condition(c *condition) (node, *Error) {
+	start := p.tok
+	if p.tok.kind == tokOp {
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		l, err := p.literal(c, "after "+start.text, start.text == "=" || start.text == "<>")
+		c.test = &compare{op: start.text, to: l}
+		return c, err
+	}
+	if is, err := p.accept("IS"); err != nil {
+		return nil, err
+	} else if is {
+		not, err := p.accept("NOT")
+		if err != nil {
+			return nil, err
+		}
+		if !p.tok.keyword("NULL") {
+			return nil, p.expected("Expected NULL or NOT NULL after IS")
+		}
+		c.test, c.negate = notNull{not}, !not
+		return c, p.advance()
+	}
+	not, err := p.accept("NOT")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case p.tok.keyword("LIKE"):
+		return p.like(c, not)
+	case p.tok.keyword("IN"):
+		return p.in(c, not)
+	case p.tok.keyword("BETWEEN"):
+		return p.between(c, not)
+	case not:
+		return nil, p.expected("Expected LIKE, IN or BETWEEN after NOT")
+	}
+	c.test = exists{}
+	return c, nil
+}
+
+// literal reads a value to compare c with; equality: for = and IN.
+func (p *parser) literal(c *condition, where string, equality bool) (literal, *Error) {
+	t := p.tok
+	switch {
+	case t.kind == tokWord && isKeyword(t.text) && !isBoolWord(t.text):
+		if t.keyword("NULL") {
+			return literal{}, errorAt(t, "Nothing equals NULL: write IS NULL, or put it in double quotes if it is the value.")
+		}
+		return literal{}, p.expected("Expected a value %s (in double quotes if it is spelled like that)", where)
+	case t.kind != tokWord && t.kind != tokName && t.kind != tokText:
+		return literal{}, p.expected("Expected a value %s: a word, a number or text in single quotes", where)
+	}
+	l := newLiteral(t)
+	if c.prop != nil {
+		if problem := c.prop.accepts(&l, equality); problem != "" {
+			return literal{}, errorAt(t, "$%s %s.", c.prop.name, problem)
+		}
+	}
+	return l, p.advance()
+}
+
+func (p *parser) like(c *condition, not bool) (node, *Error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if c.prop != nil && c.prop.kind != propertyText {
+		return nil, errorAt(p.last, "$%s is no text: LIKE cannot be asked of it.", c.prop.name)
+	}
+	at := p.tok
+	pattern, err := p.literal(c, "after LIKE", false)
+	if err != nil {
+		return nil, err
+	}
+	escape := ""
+	if given, err := p.accept("ESCAPE"); err != nil {
+		return nil, err
+	} else if given {
+		escape = p.tok.text
+		if p.tok.kind != tokText || len([]rune(escape)) != 1 || escape == "%" || escape == "_" {
+			return nil, p.expected(`Expected one character in single quotes after ESCAPE, as in ESCAPE '\'`)
+		}
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+	}
+	l, problem := newLike(pattern, escape, not)
+	if problem != "" {
+		return nil, errorAt(at, "%s", problem)
+	}
+	c.test = l
+	return c, nil
+}
+
+func (p *parser) in(c *condition, not bool) (node, *Error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	var values []literal
+	err := p.inList(func() *Error {
+		l, err := p.literal(c, "in the list", true)
+		values = append(values, l)
+		return err
+	})
+	c.test = newIn(values, not)
+	return c, err
+}
+
+// inList reads ( item, item … ).
+func (p *parser) inList(item func() *Error) *Error {
+	if err := p.expect("(", "after IN"); err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		if n > maxList {
+			return errorAt(p.tok, "A list may have at most %d values.", maxList)
+		}
+		if err := item(); err != nil {
+			return err
+		}
+		if !p.tok.is(",") {
+			return p.expect(")", "or a comma after a value in the list")
+		}
+		if err := p.advance(); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *parser) between(c *condition, not bool) (node, *Error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	low, err := p.literal(c, "after BETWEEN", false)
+	if err != nil {
+		return nil, err
+	}
+	if and, err := p.accept("AND"); err != nil {
+		return nil, err
+	} else if !and {
+		return nil, p.expected("Expected AND and the upper bound after BETWEEN")
+	}
+	high, err := p.literal(c, "after AND", false)
+	if err != nil {
+		return nil, err
+	}
+	c.test = &between{not: not, low: low, high: high}
+	return c, nil
+}

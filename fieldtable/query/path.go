@@ -1,0 +1,135 @@
+package query
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/headerglass/headerglass/fieldtable"
+)
+
+// path names a header, and optionally a place inside its table or array.
+type path struct {
+	name  string
+	steps steps
+}
+
+type steps []step
+
+// step goes one level down: by name, by index, or into every element.
+type step struct {
+	name  string
+	index int // of an array's element; byName, or each for [*]
+}
+
+const (
+	byName = -1
+	each   = -2
+)
+
+// wants is the only kind of value that the step can enter.
+func (s step) wants() fieldtable.Kind {
+	if s.index == byName {
+		return fieldtable.KindTable
+	}
+	return fieldtable.KindArray
+}
+
+func (p path) String() string {
+	// A dot in a bare first name is part of the name.
+	var b []byte
+	if len(p.steps) > 0 && p.steps[0].index == byName {
+		b = appendQuoted(b, p.name)
+	} else {
+		b = appendName(b, p.name)
+	}
+	for _, s := range p.steps {
+		switch {
+		case s.index == each:
+			b = append(b, "[*]"...)
+		case s.index >= 0:
+			b = append(b, '[')
+			b = strconv.AppendInt(b, int64(s.index), 10)
+			b = append(b, ']')
+		case isWord(s.name) && !strings.Contains(s.name, "."):
+			b = append(append(b, '.'), s.name...)
+		default:
+			b = appendQuoted(append(b, '.'), s.name)
+		}
+	}
+	return string(b)
+}
+
+// presence says what came of looking for a value.
+type presence uint8
+
+const (
+	absent presence = iota
+	present
+	// unreadable: damage came before it.
+	unreadable
+)
+
+// eval tests what the steps lead to from v: any of the values for [*].
+func (st steps) eval(s *Scratch, v fieldtable.Value, t test) truth {
+	for i := range st {
+		if st[i].index == each {
+			return st[i+1:].evalEach(s, v, t)
+		}
+		var p presence
+		if v, p = st[i].from(v); p != present {
+			return without(p, t)
+		}
+	}
+	s.inner = v
+	s.datum.setValue(&s.inner)
+	return t.holds(s, &s.datum)
+}
+
+func (st steps) evalEach(s *Scratch, v fieldtable.Value, t test) truth {
+	a, ok := v.Array()
+	if !ok {
+		return t.absent()
+	}
+	result := t.absent()
+	scan := a.Scan()
+	for i := 0; scan.Next(); i++ {
+		if i == 0 {
+			result = isNo
+		}
+		if result = result.or(st.eval(s, scan.Value(), t)); result == isYes {
+			return isYes
+		}
+	}
+	if scan.Err() != nil {
+		result = result.or(open(t))
+	}
+	return result
+}
+
+// from takes a step that is not [*].
+func (s step) from(v fieldtable.Value) (fieldtable.Value, presence) {
+	if s.index == byName {
+		t, ok := v.Table()
+		if !ok {
+			return fieldtable.Value{}, absent
+		}
+		v, err := t.Lookup(s.name)
+		return v, presenceOf(err)
+	}
+	a, ok := v.Array()
+	if !ok {
+		return fieldtable.Value{}, absent
+	}
+	next, err := a.Index(s.index)
+	return next, presenceOf(err)
+}
+
+func presenceOf(err error) presence {
+	switch {
+	case err == nil:
+		return present
+	case err == fieldtable.ErrAbsent:
+		return absent
+	}
+	return unreadable
+}

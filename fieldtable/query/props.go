@@ -1,0 +1,146 @@
+package query
+
+import (
+	"strings"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+)
+
+// property is a basic property (AMQP 0-9-1 specification, class basic), or a fact
+// of the delivery or of its storage, written with $.
+type property struct {
+	name    string
+	kind    propertyKind
+	meaning string
+	// load sets d where the property is present.
+	load func(s *Scratch, d *datum) presence
+}
+
+type propertyKind uint8
+
+const (
+	propertyText propertyKind = iota
+	propertyNumber
+	propertyTime
+	propertyBool
+	propertyPresence // can only be asked for
+)
+
+// properties lists all, in the order of the documentation.
+func properties() []property {
+	return []property{
+		fact("exchange", propertyText, "exchange it was published to", func(m *archive.Message, d *datum) { d.setText(m.Exchange()) }),
+		fact("routing_key", propertyText, "routing key", func(m *archive.Message, d *datum) { d.setText(m.RoutingKey()) }),
+		fact("consumer_tag", propertyText, "consumer it was delivered to", func(m *archive.Message, d *datum) { d.setText(m.ConsumerTag()) }),
+		fact("delivery_tag", propertyNumber, "delivery tag", func(m *archive.Message, d *datum) { d.setUint(m.DeliveryTag()) }),
+		fact("redelivered", propertyBool, "the broker's redelivered flag", func(m *archive.Message, d *datum) { *d = datum{class: classBool, bool: m.Redelivered()} }),
+		fact("received", propertyTime, "when headerglass received it", func(m *archive.Message, d *datum) { d.setTime(m.Received().UnixNano(), 9) }),
+		fact("seq", propertyNumber, "number in the archive", func(m *archive.Message, d *datum) { d.setUint(m.Seq()) }),
+		fact("size", propertyNumber, "bytes of the body", func(m *archive.Message, d *datum) { d.setUint(m.BodySize()) }),
+		{"header_count", propertyNumber, "headers at top level, up to damage if there is any", func(s *Scratch, d *datum) presence {
+			d.setUint(uint64(s.headerCount()))
+			return present
+		}},
+		{"header_bytes", propertyNumber, "bytes of the header table with its length", func(s *Scratch, d *datum) presence {
+			p := s.tableState()
+			d.setUint(uint64(len(s.encoded)))
+			return p
+		}},
+		basic("content_type", propertyText, 1<<15),
+		basic("content_encoding", propertyText, 1<<14),
+		{"headers", propertyPresence, "the header table is there", func(s *Scratch, d *datum) presence {
+			*d = datum{}
+			return s.tableState()
+		}},
+		basic("delivery_mode", propertyNumber, 1<<12),
+		basic("priority", propertyNumber, 1<<11),
+		basic("correlation_id", propertyText, 1<<10),
+		basic("reply_to", propertyText, 1<<9),
+		basic("expiration", propertyText, 1<<8),
+		basic("message_id", propertyText, 1<<7),
+		basic("timestamp", propertyTime, 1<<6),
+		basic("type", propertyText, 1<<5),
+		basic("user_id", propertyText, 1<<4),
+		basic("app_id", propertyText, 1<<3),
+		basic("cluster_id", propertyText, 1<<2),
+	}
+}
+
+func fact(name string, kind propertyKind, meaning string, load func(*archive.Message, *datum)) property {
+	return property{name, kind, meaning, func(s *Scratch, d *datum) presence {
+		load(&s.message, d)
+		return present
+	}}
+}
+
+// basic is a property of the content header; flag is its bit in the property
+// flags.
+func basic(name string, kind propertyKind, flag uint16) property {
+	return property{name, kind, "property " + strings.ReplaceAll(name, "_", "-"), func(s *Scratch, d *datum) presence {
+		h := s.message.Header()
+		if h.Flags()&flag == 0 {
+			return absent
+		}
+		p, ok := h.Property(name)
+		if !ok {
+			return unreadable
+		}
+		switch kind {
+		case propertyNumber:
+			v, _ := p.Uint8()
+			d.setUint(uint64(v))
+		case propertyTime:
+			v, _ := p.Timestamp()
+			d.setTime(v, 0)
+		default:
+			d.setText(p.Raw)
+		}
+		return present
+	}}
+}
+
+// accepts says what is wrong with comparing the property with l.
+func (p *property) accepts(l *literal, equality bool) (problem string) {
+	switch {
+	case p.kind == propertyPresence:
+		return "can only be there or not; ask for the headers by their names"
+	case p.kind == propertyNumber && l.kind != literalNumber:
+		return "is a number"
+	case p.kind == propertyTime && l.kind != literalNumber && !l.isTime:
+		return "is a time, such as 2026-01-31T18:00:00Z or seconds since 1970"
+	case p.kind == propertyBool && (!l.isBool || !equality):
+		return "is true or false"
+	}
+	return ""
+}
+
+func propertyByName(name string) (*property, bool) {
+	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
+	for _, p := range properties() {
+		if p.name == name {
+			return &p, true
+		}
+	}
+	return nil, false
+}
+
+// propertyNames is for messages.
+func propertyNames() string {
+	var names []string
+	for _, p := range properties() {
+		names = append(names, "$"+p.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (s *Scratch) headerCount() (n int) {
+	if s.marked {
+		return s.message.Marks().HeaderCount
+	}
+	if s.tableState() == present {
+		for scan := s.table().Scan(); scan.Skip(); {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,53 @@
+package query
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// appendQuoted writes s in double quotes so that name reads it back.
+func appendQuoted(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r == utf8.RuneError && n == 1, r < utf8.RuneSelf && !unicode.IsPrint(r):
+			dst = append(dst, '\\', 'x', hex[s[0]>>4], hex[s[0]&15])
+		default:
+			dst = append(dst, s[:n]...)
+		}
+		s = s[n:]
+	}
+	return append(dst, '"')
+}
+
+// appendText writes s in single quotes.
+func appendText(dst []byte, s string) []byte {
+	dst = append(dst, '\'')
+	for i := range len(s) {
+		if s[i] == '\'' {
+			dst = append(dst, '\'')
+		}
+		dst = append(dst, s[i])
+	}
+	return append(dst, '\'')
+}
+
+// appendName writes a header's name, bare where that reads back as the same.
+func appendName(dst []byte, s string) []byte {
+	if isWord(s) && s[0] != '$' && !isKeyword(s) && !isNumber(s) {
+		return append(dst, s...)
+	}
+	return appendQuoted(dst, s)
+}
+
+// appendWord writes a value that stands for displayed text.
+func appendWord(dst []byte, s string) []byte {
+	if isWord(s) && !isNumber(s) && (!isKeyword(s) || isBoolWord(s)) {
+		return append(dst, s...)
+	}
+	return appendQuoted(dst, s)
+}

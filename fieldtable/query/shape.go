@@ -1,0 +1,61 @@
+package query
+
+import (
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+)
+
+// shapeView is a shape with the dialect that it was made under.
+type shapeView struct {
+	shape   *archive.Shape
+	dialect *fieldtable.Dialect
+}
+
+// MatchShape decides by the names and types of a message's headers alone. d is
+// the archive's dialect, under which shapes are made. Where decided is false, the
+// message itself has to be read. Unknown then also stands for No: the names rule
+// out a match, whichever of the two it is.
+func (q *Query) MatchShape(sh *archive.Shape, d *fieldtable.Dialect) (v Verdict, decided bool) {
+	t, decided := q.matchShape(sh, d)
+	return t.verdict(), decided
+}
+
+func (q *Query) matchShape(sh *archive.Shape, d *fieldtable.Dialect) (t truth, decided bool) {
+	if sh == nil {
+		t = anyTruth
+		if q.MatchesAll() {
+			t = isYes
+		}
+		return t, q.MatchesAll()
+	}
+	t = q.root.shape(&shapeView{sh, d})
+	return t, q.byShape || t == isYes || t&isYes == 0
+}
+
+// settledByShape reports whether names and types decide n for every message,
+// or for damaged ones leave open what stays open.
+func settledByShape(n node) bool {
+	switch n := n.(type) {
+	case not:
+		return settledByShape(n.of)
+	case *junction:
+		for _, n := range n.written {
+			if !settledByShape(n) {
+				return false
+			}
+		}
+		return true
+	case *condition:
+		if n.prop != nil || len(n.path.steps) > 0 {
+			return false
+		}
+		switch n.test.(type) {
+		case exists, notNull, *typeOf:
+			return true
+		}
+		return false
+	case malformed:
+		return false // damage can be deeper
+	}
+	return true
+}

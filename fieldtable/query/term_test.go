@@ -1,0 +1,110 @@
+package query
+
+import (
+	"math"
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+)
+
+// TestEqualFindsItsOwnValue makes the condition of every value, and matches the
+// message it comes from.
+func TestEqualFindsItsOwnValue(t *testing.T) {
+	r := rand.New(rand.NewSource(9))
+	var scratch Scratch
+	check := func(encoded []byte) {
+		t.Helper()
+		m := one(t, encoded)
+		seen := map[string]bool{}
+		for f, err := range fieldtable.View(encoded, nil).All() {
+			if err != nil || seen[string(f.Name)] {
+				break
+			}
+			seen[string(f.Name)] = true
+			name := Quote(string(f.Name))
+			equal := Equal(name, f.Value)
+			if got := compile(t, equal).Match(m, nil, &scratch); got != Yes {
+				t.Errorf("%s on %x: %v", equal, encoded, got)
+			}
+			exclude := Exclude(name, equal)
+			if got := compile(t, exclude).Match(m, nil, &scratch); got != No {
+				t.Errorf("%s on %x: %v", exclude, encoded, got)
+			}
+		}
+	}
+	for range 2000 {
+		check(randomTable(r))
+	}
+	for _, s := range fttest.Specimens() {
+		if len(s.Encoded) < 5000 {
+			check(s.Encoded)
+		}
+	}
+	check(fttest.Table(func(e *fttest.Encoder) {
+		e.Str("quote's", "it's\n\x00\xff\"\\")
+		e.Str("$x", "NULL")
+		e.Str("", "5")
+		e.Bytes("hex", []byte{0x12})
+		e.Float64("f", 0.1)
+		e.Float64("e", 1e300)
+		e.Float64("inf", math.Inf(-1))
+		e.Decimal("d", 200, -7)
+		e.Int64("i", math.MinInt64)
+		e.Uint64("u", math.MaxUint64)
+	}))
+}
+
+func TestExcludeKeepsMessagesWithoutTheHeader(t *testing.T) {
+	m := one(t, fttest.Table(func(e *fttest.Encoder) { e.Int32("other", 1) }))
+	checkVerdicts(t, m, []verdictCase{
+		{Exclude("tenant", "tenant = 'acme'"), Yes},
+		{Exclude("tenant", "tenant IS NULL"), No},
+		{Exclude("tenant", "tenant"), Yes},
+	})
+}
+
+func TestPathFilter(t *testing.T) {
+	for path, want := range map[string]string{
+		"tenant":                           "tenant",
+		`"NServiceBus.MessageId"`:          "NServiceBus.MessageId",
+		"x-death[0].reason":                "x-death[0].reason",
+		"stamps.a.b":                       `"stamps".a.b`,
+		`stamps."a.b"[2]`:                  `"stamps"."a.b"[2]`,
+		`"$.diagnostics.originating.host"`: `"$.diagnostics.originating.host"`,
+		`"a\xff"`:                          `"a\xff"`,
+		"and":                              `"and"`,
+	} {
+		steps, err := fieldtable.ParsePath(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := PathFilter(steps); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+		if q := compile(t, want); q.String() != want {
+			t.Errorf("%s prints %s", want, q)
+		}
+	}
+}
+
+func TestAnd(t *testing.T) {
+	for _, c := range []struct{ filter, want string }{
+		{"", "b = 1"}, {"a", "a AND b = 1"}, {"a OR c", "(a OR c) AND b = 1"}, {"a AND c", "a AND c AND b = 1"}, {"NOT a", "NOT a AND b = 1"}, {"a b", "b = 1"},
+	} {
+		if got := And(c.filter, "b = 1"); got != c.want {
+			t.Errorf("And(%q) = %q, want %q", c.filter, got, c.want)
+		}
+	}
+}
+
+func TestHelpCompiles(t *testing.T) {
+	for _, h := range Help() {
+		q := compile(t, h.Example)
+		if strings.TrimSpace(h.Meaning) == "" {
+			t.Errorf("%s has no meaning", q)
+		}
+	}
+}

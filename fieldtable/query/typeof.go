@@ -1,0 +1,87 @@
+package query
+
+import (
+	"strings"
+
+	"github.com/headerglass/headerglass/fieldtable"
+)
+
+// typeOf is type(path) = 'S', or <>, or IN: a tag letter, or the name of a type.
+type typeOf struct {
+	not   bool
+	many  bool // written with IN
+	types []typeName
+}
+
+// typeName is one tag where kind is KindInvalid, else every tag of that kind.
+type typeName struct {
+	tag  byte
+	kind fieldtable.Kind
+}
+
+// newTypeName has ok false for what is neither one character nor a type's name.
+func newTypeName(s string) (typeName, bool) {
+	if len(s) == 1 {
+		return typeName{tag: s[0]}, true
+	}
+	for k := fieldtable.KindBool; k <= fieldtable.KindArray; k++ {
+		if strings.EqualFold(k.String(), s) {
+			return typeName{kind: k}, true
+		}
+	}
+	return typeName{}, false
+}
+
+// typeNames lists what newTypeName knows, for messages.
+func typeNames() string {
+	var names []string
+	for k := fieldtable.KindBool; k <= fieldtable.KindArray; k++ {
+		names = append(names, k.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+func (t *typeOf) holds(_ *Scratch, d *datum) truth {
+	return t.is(d.value.Tag(), d.value.Kind())
+}
+
+func (t *typeOf) is(tag byte, kind fieldtable.Kind) truth {
+	for _, n := range t.types {
+		if n.kind == kind || n.kind == fieldtable.KindInvalid && n.tag == tag {
+			return truthOf(!t.not)
+		}
+	}
+	return truthOf(t.not)
+}
+
+func (*typeOf) absent() truth { return isUnknown }
+
+func (t *typeOf) tag(tag byte, d *fieldtable.Dialect) truth { return t.is(tag, d.Kind(tag)) }
+
+func (t *typeOf) append(dst []byte, left string) []byte {
+	dst = append(append(append(dst, "type("...), left...), ')')
+	switch {
+	case !t.many && t.not:
+		dst = append(dst, " <> "...)
+	case !t.many:
+		dst = append(dst, " = "...)
+	case t.not:
+		dst = append(dst, " NOT IN ("...)
+	default:
+		dst = append(dst, " IN ("...)
+	}
+	for i, n := range t.types {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		if n.kind == fieldtable.KindInvalid {
+			dst = appendText(dst, string([]byte{n.tag}))
+		} else {
+			dst = appendText(dst, n.kind.String())
+		}
+	}
+	if t.many {
+		dst = append(dst, ')')
+	}
+	return dst
+}
