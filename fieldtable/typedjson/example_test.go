@@ -28,6 +28,7 @@ func ExampleAppendText() {
 	// dialect lenient, length 19
 	//       4  S     longstr    tenant = "t7"
 	//      22  !     unknown_tag  unknown type tag 'Z', at byte 22 (0x16), in bad
+	//      22        unread     0x5a (1 byte)
 	//
 	// no dialect reads this without damage
 }

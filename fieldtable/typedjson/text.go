@@ -21,9 +21,9 @@ func AppendText(dst []byte, t fieldtable.Table) []byte {
 	} else {
 		dst = append(dst, "length missing\n"...)
 	}
-	w := text{dst: dst}
+	w := text{dst: dst, whole: t.Whole()}
 	s := t.Scan()
-	w.elements(&s, 0)
+	w.elements(&s, 0, len(w.whole))
 	if w.damaged {
 		w.otherDialects(t)
 	}
@@ -33,10 +33,15 @@ func AppendText(dst []byte, t fieldtable.Table) []byte {
 
 type text struct {
 	dst     []byte
+	whole   []byte // what offsets count into
 	damaged bool
 }
 
-func (w *text) elements(s *fieldtable.Scanner, level int) {
+// maxRest bounds how many of the octets that damage leaves unread are printed.
+const maxRest = 64
+
+// elements writes what s reads, which ends at the offset end.
+func (w *text) elements(s *fieldtable.Scanner, level, end int) {
 	for s.Next() {
 		f := s.Field()
 		tag := fieldtable.AppendTag(nil, f.Value.Tag())
@@ -48,7 +53,7 @@ func (w *text) elements(s *fieldtable.Scanner, level int) {
 		}
 		if inner, ok := s.Into(); ok {
 			w.dst = fmt.Appendf(w.dst, " (%s)\n", count(len(f.Value.Raw()), "byte"))
-			w.elements(&inner, level+1)
+			w.elements(&inner, level+1, f.End)
 			continue
 		}
 		w.dst = append(w.dst, " = "...)
@@ -60,6 +65,15 @@ func (w *text) elements(s *fieldtable.Scanner, level int) {
 		w.head(e.Offset, "!", e.Reason(), level)
 		w.dst = appendLine(w.dst, e.Error())
 		w.dst = append(w.dst, '\n')
+		if rest := w.whole[min(e.Offset, end):end]; len(rest) > 0 {
+			w.head(e.Offset, "", "unread", level)
+			w.dst = append(w.dst, "0x"...)
+			w.dst = hex.AppendEncode(w.dst, rest[:min(len(rest), maxRest)])
+			if len(rest) > maxRest {
+				w.dst = append(w.dst, "…"...)
+			}
+			w.dst = fmt.Appendf(w.dst, " (%s)\n", count(len(rest), "byte"))
+		}
 	}
 }
 

@@ -38,6 +38,7 @@ func TestText(t *testing.T) {
      45  l     int64          count = 1
      60  T     timestamp      time = 1700000000 s = 2023-11-14T22:13:20Z
      78  !     unknown_tag      unknown type tag 'Z', at byte 78 (0x4e), in x-death[0].bad
+     78        unread         0x5a0102 (3 bytes)
      81  V     void         [1] = void
      82  x     bytes      raw = 0x00ff (2 bytes)
      93  k     char8      grade = 0x41 'A'
@@ -63,6 +64,7 @@ func TestTextOffersDialects(t *testing.T) {
 	want := `dialect rabbitmq, length 9
       4  s     int16      k = 1384
       9  !     name_truncated  the name is longer than what is left of the table, at byte 9 (0x9)
+      9        unread     0x656c6c6f (4 bytes)
 
 read without damage by --dialect spec-0-9-1, py-amqp-legacy
 
