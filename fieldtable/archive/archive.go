@@ -97,6 +97,9 @@ func (a *Archive) Writer() *Writer { return &a.writer }
 // Dialect is the one that shapes and marks were read under.
 func (a *Archive) Dialect() *fieldtable.Dialect { return a.cfg.Dialect }
 
+// BodyLimit is how many octets are kept of a body.
+func (a *Archive) BodyLimit() int { return a.cfg.BodyLimit }
+
 // Snapshot returns what the archive holds now. It takes no lock and copies nothing.
 func (a *Archive) Snapshot() Snapshot {
 	for {
