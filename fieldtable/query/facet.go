@@ -20,6 +20,9 @@ type Facet struct {
 	Matched, With uint64
 	// Other counts values that are not among Values.
 	Other uint64
+	// Tags counts the values by their type on the wire: several are a drift. Those of
+	// properties are not in it.
+	Tags map[byte]uint64
 	// Bounded: there were more distinct values than are told apart, so that a rare
 	// one may be missing from Values.
 	Bounded  bool
@@ -36,6 +39,29 @@ type FacetValue struct {
 	Kind  fieldtable.Kind
 	Tag   byte
 	Count uint64
+}
+
+// Filter writes the condition that the facet's operand has this value, "" where the
+// value is too long to be written out.
+func (v FacetValue) Filter(operand string) string {
+	switch {
+	case v.Cut:
+		return ""
+	case v.Tag != 0 || v.Kind != fieldtable.KindInvalid:
+		return equal(operand, v.Kind, v.Text)
+	}
+	// A property takes values of its own type: text, numbers, times or true and false.
+	for _, value := range []string{string(appendWord(nil, v.Text)), v.Text, string(appendText(nil, v.Text))} {
+		if condition := operand + " = " + value; compiles(condition) {
+			return condition
+		}
+	}
+	return ""
+}
+
+func compiles(filter string) bool {
+	_, err := Compile(filter)
+	return err == nil
 }
 
 const (
@@ -55,13 +81,18 @@ func (q *Query) Facet(ctx context.Context, s archive.Snapshot, r PageRequest, o 
 		workers = append(workers, c)
 		return c
 	})
-	f := Facet{Operand: o.text, Complete: err == nil, Explain: explain}
+	f := Facet{Operand: o.text, Tags: map[byte]uint64{}, Complete: err == nil, Explain: explain}
 	total := map[facetKey]uint64{}
 	for _, c := range workers {
 		f.Matched += c.matched
 		f.With += c.with
 		f.Other += c.other
 		f.Bounded = f.Bounded || c.other > 0
+		for tag, n := range c.tags {
+			if n > 0 {
+				f.Tags[byte(tag)] += n
+			}
+		}
 		for k, n := range c.counts {
 			total[k] += *n
 		}
@@ -90,6 +121,7 @@ type facetKey struct {
 type facetCounter struct {
 	operandReader
 	counts  map[facetKey]*uint64
+	tags    [256]uint64
 	matched uint64
 	with    uint64
 	other   uint64
@@ -121,6 +153,7 @@ func (c *facetCounter) add(s *Scratch, d *datum) {
 	var tag byte
 	if d.value != nil {
 		kind, tag = d.value.Kind(), d.value.Tag()
+		c.tags[tag]++
 	}
 	// Written like this, the string is only made for a value that is new.
 	if n, ok := c.counts[facetKey{string(text), cut, kind, tag}]; ok {

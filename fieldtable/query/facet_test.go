@@ -165,3 +165,64 @@ func TestOperand(t *testing.T) {
 		}
 	}
 }
+
+func TestFacetDrift(t *testing.T) {
+	s := archived(archive.Config{},
+		testMessage{table: fttest.Table(func(e *fttest.Encoder) { e.Int32("retries", 1) })},
+		testMessage{table: fttest.Table(func(e *fttest.Encoder) { e.Int32("retries", 2) })},
+		testMessage{table: fttest.Table(func(e *fttest.Encoder) { e.Str("retries", "1") })},
+	)
+	f, err := compile(t, "").Facet(t.Context(), s, PageRequest{}, operand(t, "retries"), 1)
+	if err != nil || len(f.Tags) != 2 || f.Tags['I'] != 2 || f.Tags['S'] != 1 {
+		t.Errorf("%v, %v", f.Tags, err)
+	}
+	f, err = compile(t, "").Facet(t.Context(), s, PageRequest{}, operand(t, "$size"), 1)
+	if err != nil || len(f.Tags) != 0 {
+		t.Errorf("$size: %v, %v", f.Tags, err)
+	}
+}
+
+// The filter of each value finds as many messages as were counted.
+func TestFacetValuesFilter(t *testing.T) {
+	var messages []testMessage
+	for i := range 40 {
+		messages = append(messages, testMessage{exchange: []string{"", "it's", "5"}[i%3], bodySize: uint64(i % 2), redelivered: i%3 == 0, received: time.Unix(int64(1_800_000_000+i%5), 5_000_000), table: fttest.Table(func(e *fttest.Encoder) {
+			switch i % 8 {
+			case 0:
+				e.Str("k", "it's")
+			case 1:
+				e.Str("k", "null")
+			case 2:
+				e.Void("k")
+			case 3:
+				e.Float64("k", 0.1)
+			case 4:
+				e.Bool("k", true)
+			case 5:
+				e.Str("k", "\x00\xff")
+			case 6:
+				e.Bytes("k", []byte{0xab, 0xcd})
+			}
+		})})
+	}
+	s := archived(archive.Config{}, messages...)
+	for _, name := range []string{"k", "$exchange", "$size", "$redelivered", "$received"} {
+		f, err := compile(t, "").Facet(t.Context(), s, PageRequest{}, operand(t, name), 100)
+		if err != nil || len(f.Values) < 2 {
+			t.Fatalf("%s: %+v, %v", name, f, err)
+		}
+		for _, v := range f.Values {
+			want := v.Count
+			if v.Kind == fieldtable.KindVoid {
+				want += 5 // IS NULL holds for messages without the header as well
+			}
+			n, err := compile(t, v.Filter(name)).Count(t.Context(), s, PageRequest{})
+			if err != nil || n.Matched != want {
+				t.Errorf("%s: %d messages, want %d, %v", v.Filter(name), n.Matched, want, err)
+			}
+		}
+	}
+	if got := (FacetValue{Text: "long", Cut: true, Tag: 'S', Kind: fieldtable.KindLongStr}).Filter("k"); got != "" {
+		t.Errorf("a part of a value is filtered by as %s", got)
+	}
+}

@@ -155,7 +155,16 @@ func (s *Scratch) project() presence {
 	if s.memo != nil {
 		return present
 	}
-	found, err := s.table().Project(s.keys, s.values)
+	found, err := 0, error(nil)
+	if n == 1 { // the everyday case: Lookup does without what several keys need
+		if s.values[0], err = s.table().Lookup(s.keys[0]); err == nil {
+			found = 1
+		} else if err == fieldtable.ErrAbsent {
+			err = nil
+		}
+	} else {
+		found, err = s.table().Project(s.keys, s.values)
+	}
 	s.damaged = err != nil
 	end := 0
 	if found == n {

@@ -30,8 +30,11 @@ func PathFilter(fieldPath []fieldtable.Step) string {
 // v: for text text only, for numbers any number, otherwise what is displayed. For
 // void it is IS NULL; for tables and arrays, that they are there.
 func Equal(operand string, v fieldtable.Value) string {
-	text := string(v.AppendText(nil))
-	switch v.Kind() {
+	return equal(operand, v.Kind(), string(v.AppendText(nil)))
+}
+
+func equal(operand string, kind fieldtable.Kind, text string) string {
+	switch kind {
 	case fieldtable.KindVoid:
 		return operand + " IS NULL"
 	case fieldtable.KindTable, fieldtable.KindArray, fieldtable.KindInvalid:
@@ -71,4 +74,26 @@ func And(filter, condition string) string {
 		return "(" + q.text + ") AND " + condition
 	}
 	return q.text + " AND " + condition
+}
+
+// Conjuncts are the conditions that all have to hold, in the order of the source and
+// in canonical form: joined by AND they are the filter again. The empty filter has
+// none.
+func (q *Query) Conjuncts() []string {
+	if q.MatchesAll() {
+		return nil
+	}
+	j, ok := q.root.(*junction)
+	if !ok || j.or {
+		return []string{q.text}
+	}
+	parts := make([]string, len(j.written))
+	for i, n := range j.written {
+		if inner, ok := n.(*junction); ok && inner.or {
+			parts[i] = "(" + string(inner.append(nil)) + ")"
+		} else {
+			parts[i] = string(n.append(nil))
+		}
+	}
+	return parts
 }

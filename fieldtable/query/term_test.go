@@ -3,6 +3,7 @@ package query
 import (
 	"math"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,29 @@ func TestHelpCompiles(t *testing.T) {
 		q := compile(t, h.Example)
 		if strings.TrimSpace(h.Meaning) == "" {
 			t.Errorf("%s has no meaning", q)
+		}
+	}
+}
+
+func TestConjuncts(t *testing.T) {
+	for _, tt := range []struct {
+		filter string
+		want   []string
+	}{
+		{"", nil},
+		{"x-death", []string{"x-death"}},
+		{"a OR b", []string{"a OR b"}},
+		{"a and b AND c = 'x AND y'", []string{"a", "b", "c = 'x AND y'"}},
+		{"(a OR b) AND NOT (c OR d) AND (e AND f)", []string{"(a OR b)", "NOT (c OR d)", "e", "f"}},
+		{"n BETWEEN 1 AND 2 AND k", []string{"n BETWEEN 1 AND 2", "k"}},
+	} {
+		q := compile(t, tt.filter)
+		got := q.Conjuncts()
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.filter, got, tt.want)
+		}
+		if again := compile(t, strings.Join(got, " AND ")).String(); again != q.String() {
+			t.Errorf("%s: joined again %s, want %s", tt.filter, again, q)
 		}
 	}
 }
