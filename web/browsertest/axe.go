@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	_ "embed"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -54,6 +53,6 @@ func Axe(t testing.TB, ctx context.Context, what string) {
 		t.Fatalf("%s: %v", what, err)
 	}
 	for _, v := range found {
-		t.Error(fmt.Sprintf("%s: %s: %s\n\t%s", what, v.ID, v.Help, strings.Join(v.Nodes, "\n\t")))
+		t.Errorf("%s: %s: %s\n\t%s", what, v.ID, v.Help, strings.Join(v.Nodes, "\n\t"))
 	}
 }

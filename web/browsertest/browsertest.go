@@ -20,7 +20,7 @@ func Start(t testing.TB) context.Context {
 	t.Helper()
 	path := ""
 	for _, p := range []string{os.Getenv("HEADERGLASS_CHROMIUM"), "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"} {
-		if _, err := os.Stat(p); p != "" && err == nil {
+		if _, err := os.Stat(p); p != "" && err == nil { // #nosec G703 -- test code: looks for a browser where the environment says
 			path = p
 			break
 		}
@@ -47,7 +47,7 @@ func Start(t testing.TB) context.Context {
 	t.Cleanup(func() {
 		stop()
 		cancel()
-		os.RemoveAll(profile)
+		_ = os.RemoveAll(profile)
 	})
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)

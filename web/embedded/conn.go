@@ -95,7 +95,7 @@ func (q *queue) poke() {
 
 // gone gives back what the client held and forgets it.
 func (c *conn) gone() {
-	c.nc.Close()
+	_ = c.nc.Close()
 	s := c.s
 	s.mu.Lock()
 	defer s.mu.Unlock()

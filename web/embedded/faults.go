@@ -37,7 +37,7 @@ func (s *Server) Drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		c.nc.Close()
+		_ = c.nc.Close()
 	}
 }
 

@@ -115,7 +115,7 @@ func (s *Server) accept() {
 		s.mu.Lock()
 		if s.closed {
 			s.mu.Unlock()
-			nc.Close()
+			_ = nc.Close()
 			return
 		}
 		s.conns[c] = struct{}{}
@@ -257,7 +257,7 @@ func (s *Server) Close() error {
 	s.closed = true
 	err := s.listener.Close()
 	for c := range s.conns {
-		c.nc.Close()
+		_ = c.nc.Close()
 	}
 	s.freed()
 	s.mu.Unlock()

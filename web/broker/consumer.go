@@ -1,0 +1,201 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Consumer reads one queue, exchange or stream into an archive.
+type Consumer struct {
+	cfg        Config
+	endpoint   *endpoint
+	management *management // nil: not asked
+	offset     offset
+	secrets    []string
+	now        func() time.Time
+
+	running  atomic.Bool
+	narrowed atomic.Int32 // prefetch in place of the configured one, once that was too much for the spool; 0: it never was
+	status   *tracker
+	counts   counters
+	// memory belongs to Run, and to the reader goroutine of the one connection that Run has open.
+	memory *memory
+	// current is the sink of the open connection; nil: there is none.
+	current atomic.Pointer[sink]
+}
+
+// New checks the configuration and loads the spool. It dials nothing.
+func New(cfg Config) (*Consumer, error) {
+	e, err := newEndpoint(cfg)
+	if err == nil {
+		err = cfg.complete()
+	}
+	c := &Consumer{cfg: cfg, endpoint: e, now: time.Now}
+	if err == nil && cfg.Mode == ModeStream {
+		c.offset, err = parseOffset(cfg.Offset)
+	}
+	if err == nil && cfg.ManagementURL != "" {
+		c.management, err = newManagement(cfg.ManagementURL, e.username, e.password, &http.Client{Timeout: e.dialTimeout})
+	}
+	if err != nil {
+		return nil, &Error{Kind: KindConfig, Msg: err.Error(), Err: err}
+	}
+	c.secrets = secretForms(e.username, e.password, e.urlPassword)
+	if c.management != nil {
+		c.secrets = append(c.secrets, secretForms(c.management.username, c.management.password)...)
+	}
+	c.memory = newMemory(cfg)
+	if c.offset.isNumber {
+		c.memory.next, c.memory.resumes = c.offset.number, true // a broker may begin at the start of the chunk that holds it
+	}
+	if err := c.restore(); err != nil {
+		return nil, &Error{Kind: KindConfig, Msg: err.Error(), Err: err}
+	}
+	c.counts.offset.Store(-1)
+	c.status = newTracker(c)
+	return c, nil
+}
+
+// complete fills in defaults and checks what does not need the URL.
+func (cfg *Config) complete() error {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&cfg.Hold, DefaultHold)
+	def(&cfg.Pause, DefaultPause)
+	def(&cfg.CloseTimeout, DefaultCloseTimeout)
+	if cfg.Window == 0 {
+		cfg.Window = DefaultWindow
+	}
+	if cfg.Prefetch == 0 {
+		cfg.Prefetch = DefaultPrefetch
+	}
+	if cfg.CopyMaxLength <= 0 {
+		cfg.CopyMaxLength = DefaultCopyMaxLength
+	}
+	if cfg.CopyMaxBytes <= 0 {
+		cfg.CopyMaxBytes = DefaultCopyMaxBytes
+	}
+	if cfg.Name == "" {
+		cfg.Name = "headerglass"
+	}
+	if len(cfg.Bindings) == 0 {
+		cfg.Bindings = []string{"#"}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	const maxName = 255 // bytes of a short string
+	switch {
+	case cfg.Archive == nil:
+		return errors.New("there is no archive to write to")
+	case cfg.Mode > ModeStream:
+		return errors.New("the mode is unknown")
+	case cfg.Window < 1 || cfg.Window > MaxWindow:
+		return fmt.Errorf("the window is %d messages but must be 1 to %d", cfg.Window, MaxWindow)
+	case cfg.Prefetch < 1 || cfg.Prefetch > MaxWindow:
+		return fmt.Errorf("the prefetch is %d messages but must be 1 to %d", cfg.Prefetch, MaxWindow)
+	case cfg.Mode != ModeCopy && cfg.Queue == "":
+		return errors.New("no queue is given")
+	case len(cfg.Queue) > maxName || len(cfg.Exchange) > maxName:
+		return fmt.Errorf("a queue's or exchange's name has at most %d bytes", maxName)
+	case cfg.Mode == ModeCopy && cfg.Exchange == "":
+		return errors.New("no exchange is given to copy from: the default exchange cannot be bound to")
+	case cfg.Spool != nil && cfg.Mode != ModeDrain && cfg.Mode != ModeCopy:
+		return errors.New("a spool is for --mode drain and --exchange: otherwise the broker keeps the messages itself")
+	case cfg.Mode == ModeDrain && !cfg.AcceptLoss && cfg.Spool == nil:
+		return errors.New("drain removes messages from the queue and keeps them in memory only: keep them on disk with --spool DIR, or allow it with --accept-loss")
+	}
+	for _, key := range cfg.Bindings {
+		if len(key) > maxName {
+			return fmt.Errorf("a binding key has at most %d bytes", maxName)
+		}
+	}
+	return nil
+}
+
+// prefetch is never 0, which would mean no limit.
+func (c *Consumer) prefetch() int {
+	if c.cfg.Mode == ModePeek {
+		return c.cfg.Window
+	}
+	if n := c.narrowed.Load(); n > 0 {
+		return int(n)
+	}
+	return c.cfg.Prefetch
+}
+
+// Run reads until ctx is done, reconnecting by itself; then it gives back what it holds, closes in good order, and returns nil. It
+// returns an *Error only with ExitOnError. It may be called once.
+func (c *Consumer) Run(ctx context.Context) error {
+	if c.running.Swap(true) {
+		return errors.New("broker: Run was called before")
+	}
+	defer c.status.stopped(nil)
+	wait := newBackoff()
+	for {
+		c.status.connecting()
+		began, successes := c.now(), c.status.successes()
+		e := c.session(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if e == nil {
+			e = &Error{Kind: KindLost, Msg: "the connection ended"}
+		}
+		if c.status.successes() > successes {
+			wait.reset()
+		}
+		switch {
+		case c.cfg.ExitOnError:
+			c.status.stopped(e)
+			return e
+		case e.final():
+			c.status.stopped(e)
+			<-ctx.Done()
+			return nil
+		}
+		next := wait.next(began, c.now(), e.refused())
+		c.status.failed(e, next)
+		timer := time.NewTimer(next.Sub(c.now()))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+	}
+}
+
+// ask learns what the management API knows about the queue and refuses what would harm it.
+func (c *Consumer) ask(ctx context.Context) (queueFacts, *Error) {
+	unknown := queueFacts{DeliveryLimit: -1}
+	if c.management == nil || c.cfg.Mode == ModeCopy {
+		return unknown, nil
+	}
+	facts, err := c.management.queue(ctx, c.endpoint.vhost, c.cfg.Queue)
+	if err != nil {
+		c.status.managementFailed(c.redact(err.Error()))
+		return unknown, nil
+	}
+	c.status.facts(facts)
+	switch {
+	case c.cfg.Mode == ModePeek && facts.Type == "quorum" && !c.cfg.AcceptRedeliveryCount:
+		return facts, c.refuseQuorum()
+	case c.cfg.Mode == ModePeek && facts.Type == "stream":
+		return facts, c.refuseStream()
+	case c.cfg.Mode == ModeStream && facts.Type != "stream" && facts.Type != "":
+		return facts, c.refuseNoStream()
+	}
+	return facts, nil
+}
+
+// Status is cheap and safe for concurrent use.
+func (c *Consumer) Status() Status { return c.status.snapshot() }

@@ -1,0 +1,150 @@
+package broker
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/headerglass/headerglass/web/embedded"
+)
+
+func listen(t *testing.T, cfg embedded.Config) *embedded.Server {
+	t.Helper()
+	s, err := embedded.Listen("127.0.0.1:0", cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// publish fills a queue with n messages with the bodies "1" to n.
+func publish(t *testing.T, s *embedded.Server, queue string, n int) (bodies []string) {
+	t.Helper()
+	s.Declare(queue)
+	for i := range n {
+		body := fmt.Sprint(i + 1)
+		bodies = append(bodies, body)
+		if err := s.Publish(t.Context(), queue, embedded.Message{Exchange: "x", RoutingKey: "k", Body: []byte(body)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return bodies
+}
+
+func queueIs(t *testing.T, s *embedded.Server, queue string, want embedded.QueueInfo) {
+	t.Helper()
+	until(t, fmt.Sprintf("queue is %+v", want), func() bool { got, _ := s.Queue(queue); return got == want })
+}
+
+func TestPeekGivesBackEverythingInOrder(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	bodies := publish(t, s, "q", 100)
+	r := run(t, Config{URL: s.URL(), Queue: "q", Window: 40})
+	st := r.untilState(t, StateWindowFull)
+	if st.Held != 40 || st.Stored != 40 || !slices.Equal(r.bodies(), bodies[:40]) {
+		t.Fatalf("held %d, stored %d: %v", st.Held, st.Stored, r.bodies())
+	}
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	queueIs(t, s, "q", embedded.QueueInfo{Ready: 100})
+	if st := r.Status(); st.GivenBack != 40 || st.Held != 0 || st.State != StateStopped {
+		t.Errorf("after the end: %+v", st)
+	}
+	again := run(t, Config{URL: s.URL(), Queue: "q", Window: 200})
+	again.untilStored(t, 100)
+	if !slices.Equal(again.bodies(), bodies) {
+		t.Errorf("the order has changed: %v", again.bodies())
+	}
+}
+
+func TestDrainAcknowledgesWhatIsStored(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	bodies := publish(t, s, "q", 5000)
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, AcceptLoss: true, Prefetch: 100})
+	r.untilStored(t, 5000)
+	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	if st := r.Status(); st.Acknowledged != 5000 || st.Stored != 5000 {
+		t.Errorf("%+v", st)
+	}
+	if !slices.Equal(r.bodies(), bodies) {
+		t.Error("the archive holds something else")
+	}
+}
+
+// TestDrainShowsEachMessageOnceThoughTheConnectionBreaksAgainAndAgain: a message whose acknowledgement was lost comes back marked as
+// redelivered, and is known.
+func TestDrainShowsEachMessageOnceThoughTheConnectionBreaksAgainAndAgain(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	bodies := publish(t, s, "q", 2000)
+	s.SetFaults(embedded.Faults{DropAfter: 40_000, WriteChunk: 4096})
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, AcceptLoss: true, Prefetch: 300})
+	until(t, "two connections broke", func() bool { return r.Status().Reconnects >= 2 })
+	s.SetFaults(embedded.Faults{})
+	r.untilStored(t, 2000)
+	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+	if got := r.bodies(); !slices.Equal(got, bodies) {
+		t.Errorf("%d messages stored of 2000, or another order", len(got))
+	}
+}
+
+func TestPeekShowsEachMessageOnceThoughTheConnectionBreaks(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	bodies := publish(t, s, "q", 500)
+	s.SetFaults(embedded.Faults{DropAfter: 10_000})
+	r := run(t, Config{URL: s.URL(), Queue: "q"})
+	until(t, "a connection broke", func() bool { return r.Status().Reconnects >= 1 })
+	s.SetFaults(embedded.Faults{})
+	s.Drop()
+	until(t, "all held", func() bool { return r.Status().Held == 500 })
+	if got := r.bodies(); !slices.Equal(got, bodies) {
+		t.Errorf("%d messages stored of 500, or another order", len(got))
+	}
+	if st := r.Status(); st.Known == 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestPeekOfABrokerThatLooksAtNoArgument: the probe gets a delivery there, gives it back, and the order stays.
+func TestPeekOfABrokerThatLooksAtNoArgument(t *testing.T) {
+	s := listen(t, embedded.Config{AnyArgument: true})
+	bodies := publish(t, s, "q", 20)
+	r := run(t, Config{URL: s.URL(), Queue: "q"})
+	r.untilStored(t, 20)
+	if !slices.Equal(r.bodies(), bodies) || r.Status().QueueType != "" {
+		t.Errorf("%v %+v", r.bodies(), r.Status())
+	}
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	queueIs(t, s, "q", embedded.QueueInfo{Ready: 20})
+}
+
+func TestOneOctetAtATime(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	bodies := publish(t, s, "q", 30)
+	s.SetFaults(embedded.Faults{WriteChunk: 1})
+	r := run(t, Config{URL: s.URL(), Queue: "q"})
+	r.untilStored(t, 30)
+	if !slices.Equal(r.bodies(), bodies) {
+		t.Errorf("%v", r.bodies())
+	}
+}
+
+func TestStatusTellsOthersAndDepth(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	publish(t, s, "q", 30)
+	a := run(t, Config{URL: s.URL(), Queue: "q", Window: 10})
+	a.untilState(t, StateWindowFull)
+	b := run(t, Config{URL: s.URL(), Queue: "q", Window: 10})
+	b.untilState(t, StateWindowFull)
+	until(t, "b has observed", func() bool { return !b.Status().ObservedAt.IsZero() })
+	st := b.Status()
+	if st.Consumers != 1 || st.Ready < 10 || st.Ready > 20 || !st.Connected() || st.HeldSince.IsZero() || st.GiveBackAt.Sub(st.HeldSince) != DefaultHold {
+		t.Errorf("%+v", st)
+	}
+}

@@ -1,0 +1,275 @@
+package broker
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// ErrorKind classifies what went wrong, for pages and metrics.
+type ErrorKind string
+
+// The kinds of errors.
+const (
+	KindLogin        ErrorKind = "login"         // user name, password or certificate refused
+	KindVHost        ErrorKind = "vhost"         // virtual host missing or not open to the user
+	KindAccess       ErrorKind = "access"        // the user lacks a permission
+	KindNotFound     ErrorKind = "not_found"     // queue or exchange missing
+	KindLocked       ErrorKind = "locked"        // queue is exclusive to another connection, or has an exclusive consumer
+	KindPrecondition ErrorKind = "precondition"  // the broker will not do this with this queue
+	KindTimeout      ErrorKind = "ack_timeout"   // the broker's consumer timeout ran out
+	KindCancelled    ErrorKind = "cancelled"     // the broker cancelled the consumer
+	KindQueueType    ErrorKind = "queue_type"    // the mode does not fit the queue, or would harm it
+	KindDNS          ErrorKind = "dns"           // host name unknown
+	KindUnreachable  ErrorKind = "unreachable"   // nothing listens, or no route
+	KindTLSName      ErrorKind = "tls_name"      // the certificate is for another name
+	KindTLS          ErrorKind = "tls"           // any other trouble with TLS
+	KindProtocol     ErrorKind = "protocol"      // not an AMQP 0-9-1 broker, or one that breaks the protocol
+	KindLost         ErrorKind = "lost"          // the connection broke
+	KindClosed       ErrorKind = "closed"        // the broker closed the connection
+	KindSpoolFull    ErrorKind = "spool_full"    // the spool has reached its bound
+	KindSpool        ErrorKind = "spool"         // the spool cannot be written
+	KindSpoolBehind  ErrorKind = "spool_behind"  // messages arrive faster than they can be written
+	KindConfig       ErrorKind = "configuration" // the configuration cannot work
+)
+
+// Error is a failure in one plain sentence for an operator. Its text carries no credentials.
+type Error struct {
+	Kind ErrorKind
+	Msg  string
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Msg }
+func (e *Error) Unwrap() error { return e.Err }
+
+// refused reports whether the broker or the configuration said no: trying again soon is of no use.
+func (e *Error) refused() bool {
+	switch e.Kind {
+	case KindLost, KindClosed, KindUnreachable, KindCancelled, KindTimeout, KindSpoolBehind:
+		return false
+	}
+	return true
+}
+
+// final reports whether trying again would harm the queue or could not work at all.
+func (e *Error) final() bool { return e.Kind == KindQueueType }
+
+// phase is what was being done when an error came.
+type phase uint8
+
+const (
+	phaseDial phase = iota
+	phaseTLS
+	phaseHandshake
+	phaseDeclare
+	phaseRun
+)
+
+// explain turns an error into words. from is what the transport saw last, when that is known.
+func (c *Consumer) explain(p phase, err, from error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	kind, msg := c.sentence(p, err, from)
+	return &Error{Kind: kind, Msg: c.redact(msg), Err: err}
+}
+
+func (c *Consumer) sentence(p phase, err, from error) (ErrorKind, string) {
+	address := c.endpoint.address()
+	switch p {
+	case phaseDial:
+		return dialSentence(address, c.endpoint.host, err, c.endpoint.dialTimeout)
+	case phaseTLS:
+		return tlsSentence(address, c.endpoint.serverName, err)
+	}
+	if e, ok := errors.AsType[*amqp.Error](err); ok && e.Server {
+		return c.replySentence(p, e)
+	}
+	if p == phaseHandshake {
+		switch {
+		case errors.Is(err, amqp.ErrSASL):
+			return KindLogin, fmt.Sprintf("%s does not offer the login mechanism %s", address, login{endpoint: c.endpoint}.Mechanism())
+		case isTimeout(from):
+			return KindLost, fmt.Sprintf("%s accepted the connection but did not complete the AMQP handshake within %s", address, c.endpoint.dialTimeout)
+		case errors.Is(err, amqp.ErrCredentials):
+			return KindLogin, fmt.Sprintf("%s closed the connection at login: user name or password are probably wrong", address)
+		case errors.Is(err, amqp.ErrVhost):
+			return KindVHost, fmt.Sprintf("%s closed the connection instead of opening vhost %q", address, c.endpoint.vhost)
+		case c.endpoint.secure:
+			return KindProtocol, fmt.Sprintf("%s does not speak AMQP 0-9-1", address)
+		}
+		return KindProtocol, fmt.Sprintf("%s does not speak AMQP 0-9-1 (a TLS port needs amqps://)", address)
+	}
+	return lostSentence(address, err, from)
+}
+
+func dialSentence(address, host string, err error, timeout time.Duration) (ErrorKind, string) {
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		if e.IsNotFound {
+			return KindDNS, fmt.Sprintf("host name %q is unknown", host)
+		}
+		return KindDNS, fmt.Sprintf("host name %q could not be looked up", host)
+	}
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return KindUnreachable, fmt.Sprintf("connection refused: nothing listens on %s", address)
+	case isTimeout(err):
+		return KindUnreachable, fmt.Sprintf("%s did not answer within %s", address, timeout)
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return KindUnreachable, fmt.Sprintf("there is no route to %s", address)
+	}
+	return KindUnreachable, fmt.Sprintf("%s cannot be reached: %v", address, innermost(err))
+}
+
+func tlsSentence(address, name string, err error) (ErrorKind, string) {
+	if e, ok := errors.AsType[x509.HostnameError](err); ok {
+		return KindTLSName, fmt.Sprintf("the certificate of %s is for %s, not for %q", address, namesOf(e.Certificate), name)
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return KindTLS, fmt.Sprintf("the certificate of %s is signed by an authority that is not trusted here", address)
+	}
+	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		if e.Reason == x509.Expired {
+			return KindTLS, fmt.Sprintf("the certificate of %s has expired or is not valid yet", address)
+		}
+		return KindTLS, fmt.Sprintf("the certificate of %s is not valid: %v", address, e)
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return KindTLS, fmt.Sprintf("%s does not speak TLS: use amqp:// or the broker's TLS port", address)
+	}
+	if e, ok := errors.AsType[tls.AlertError](err); ok {
+		return KindTLS, fmt.Sprintf("%s refused the TLS connection: %v", address, e)
+	}
+	if isTimeout(err) {
+		return KindTLS, fmt.Sprintf("%s did not complete the TLS handshake in time", address)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		return KindTLS, fmt.Sprintf("%s closed the connection during the TLS handshake", address)
+	}
+	return KindTLS, fmt.Sprintf("TLS with %s failed: %v", address, innermost(err))
+}
+
+func namesOf(cert *x509.Certificate) string {
+	names := append([]string(nil), cert.DNSNames...)
+	for _, ip := range cert.IPAddresses {
+		names = append(names, ip.String())
+	}
+	switch {
+	case len(names) > 3:
+		return fmt.Sprintf("%q and %d more", names[:3], len(names)-3)
+	case len(names) > 0:
+		return fmt.Sprintf("%q", names)
+	case cert.Subject.CommonName != "":
+		return fmt.Sprintf("%q, given as a common name only", cert.Subject.CommonName)
+	}
+	return "no name"
+}
+
+// replySentence words what the broker said with channel.close or connection.close.
+func (c *Consumer) replySentence(p phase, e *amqp.Error) (ErrorKind, string) {
+	what := c.target()
+	switch e.Code {
+	case amqp.AccessRefused:
+		switch {
+		case p == phaseHandshake:
+			return KindLogin, fmt.Sprintf("the broker refused the login of user %q: wrong user name or password (403)", c.endpoint.username)
+		case strings.Contains(e.Reason, "exclusive use"):
+			return KindLocked, fmt.Sprintf("%s has an exclusive consumer, so nobody else may read it (403)", what)
+		}
+		return KindAccess, fmt.Sprintf("user %q has no permission for this on %s (403): %s", c.endpoint.username, what, said(e))
+	case amqp.NotAllowed:
+		if p == phaseHandshake {
+			if strings.Contains(e.Reason, "refused for user") {
+				return KindVHost, fmt.Sprintf("user %q has no access to vhost %q (530)", c.endpoint.username, c.endpoint.vhost)
+			}
+			if strings.Contains(e.Reason, "not found") {
+				return KindVHost, fmt.Sprintf("vhost %q does not exist (530)", c.endpoint.vhost)
+			}
+			return KindVHost, fmt.Sprintf("the broker does not open vhost %q (530): %s", c.endpoint.vhost, said(e))
+		}
+		return KindAccess, fmt.Sprintf("the broker does not allow this on %s (530): %s", what, said(e))
+	case amqp.NotFound:
+		return KindNotFound, fmt.Sprintf("%s does not exist in vhost %q (404)", what, c.endpoint.vhost)
+	case amqp.ResourceLocked:
+		return KindLocked, fmt.Sprintf("%s belongs exclusively to another connection (405)", what)
+	case amqp.PreconditionFailed:
+		if strings.Contains(e.Reason, "timed out") {
+			return KindTimeout, fmt.Sprintf("the broker's consumer timeout ran out (406): messages were held longer than it allows, and it has taken them back: %s", said(e))
+		}
+		return KindPrecondition, fmt.Sprintf("the broker does not do this with %s (406): %s", what, said(e))
+	case amqp.ConnectionForced:
+		return KindClosed, fmt.Sprintf("the broker closed the connection (320): %s", said(e))
+	case amqp.ResourceError:
+		return KindClosed, fmt.Sprintf("the broker lacks resources (506): %s", said(e))
+	}
+	return KindProtocol, fmt.Sprintf("the broker reported an error (%d): %s", e.Code, said(e))
+}
+
+// target names what is read.
+func (c *Consumer) target() string {
+	if c.cfg.Mode == ModeCopy {
+		return fmt.Sprintf("exchange %q", c.cfg.Exchange)
+	}
+	return fmt.Sprintf("queue %q", c.cfg.Queue)
+}
+
+// said quotes the broker's words without control characters and without the name of the code.
+func said(e *amqp.Error) string {
+	text := strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(e.Reason, "?"))
+	if _, after, found := strings.Cut(text, " - "); found {
+		text = after
+	}
+	return text
+}
+
+func lostSentence(address string, err, from error) (ErrorKind, string) {
+	switch {
+	case isTimeout(from):
+		return KindLost, fmt.Sprintf("the connection to %s is dead: nothing arrived in time, not even a heartbeat", address)
+	case errors.Is(from, io.EOF), errors.Is(from, io.ErrUnexpectedEOF):
+		return KindLost, fmt.Sprintf("%s closed the connection", address)
+	case errors.Is(from, syscall.ECONNRESET), errors.Is(from, syscall.EPIPE):
+		return KindLost, fmt.Sprintf("the connection to %s was reset", address)
+	case from != nil && !errors.Is(from, net.ErrClosed):
+		return KindLost, fmt.Sprintf("the connection to %s broke: %v", address, innermost(from))
+	case errors.Is(err, amqp.ErrClosed):
+		return KindLost, fmt.Sprintf("the connection to %s ended", address)
+	}
+	return KindProtocol, fmt.Sprintf("%s broke the protocol: %v", address, err)
+}
+
+func isTimeout(err error) bool {
+	if err == nil {
+		return false
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return true
+	}
+	return errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// innermost is the cause without the addresses that the net package puts around it.
+func innermost(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}

@@ -1,0 +1,312 @@
+package broker
+
+import (
+	"bytes"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/headerglass/headerglass/web/embedded"
+)
+
+// TestNodeKilledAndRestarted: every message of a peek and of drains is shown once although the broker dies under them.
+func TestNodeKilledAndRestarted(t *testing.T) {
+	c := dial(t)
+	const n = 3000
+	readers := []struct {
+		queue string
+		args  amqp.Table
+		cfg   Config
+		left  int
+		*running
+		want []string
+	}{
+		{queue: "peeked", cfg: Config{Window: 5000}, left: n + 1},
+		{queue: "drained", cfg: Config{Mode: ModeDrain, AcceptLoss: true, Prefetch: 100}},
+		{queue: "quorum", args: amqp.Table{"x-queue-type": "quorum"}, cfg: Config{Mode: ModeDrain, AcceptLoss: true, Prefetch: 100}},
+	}
+	for i := range readers {
+		r := &readers[i]
+		c.declare(t, r.queue, r.args)
+		r.want = c.publish(t, "", r.queue, 0, n)
+	}
+	// A quorum queue younger than half a second may not survive kill -9: Ra has not written down yet that it exists.
+	c.node.Eval(t, "[dets:sync(T) || T <- dets:all()].")
+	for i := range readers {
+		r := &readers[i]
+		r.cfg.URL, r.cfg.Queue = c.url(), r.queue
+		r.running = run(t, r.cfg)
+		r.untilStored(t, n/10)
+	}
+	c.node.Kill()
+	for _, r := range readers {
+		if st := r.untilState(t, StateReconnecting); st.Err == "" || st.NextAttempt.IsZero() {
+			t.Errorf("%+v", st)
+		}
+	}
+	if err := c.node.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	c.connect(t)
+	for i := range readers {
+		r := &readers[i]
+		r.untilState(t, StateConsuming)
+		r.want = append(r.want, c.publish(t, "", r.queue, n, 1)...)
+	}
+	t.Logf("reading again %s after the node served", time.Since(began).Round(time.Millisecond))
+	for _, r := range readers {
+		r.untilStored(t, n+1)
+		got := r.bodies()
+		slices.Sort(got)
+		slices.Sort(r.want)
+		if !slices.Equal(got, r.want) {
+			t.Errorf("%s: %d messages shown of %d", r.queue, len(got), len(r.want))
+		}
+		if err := r.stop(t); err != nil {
+			t.Fatal(err)
+		}
+		c.ready(t, r.queue, r.left)
+	}
+}
+
+// TestNodeErrorsInWords: each failure has words and a kind of its own.
+func TestNodeErrorsInWords(t *testing.T) {
+	c := dial(t)
+	c.declare(t, "q", nil)
+	n := c.node
+	n.Do(t, http.MethodPut, "users/blind", map[string]string{"password": "s3cr3t/word", "tags": ""})
+	n.Do(t, http.MethodPut, "permissions/"+c.vhost+"/blind", map[string]string{"configure": "^$", "write": "^$", "read": "^$"})
+	n.Do(t, http.MethodPut, "users/stranger", map[string]string{"password": "s3cr3t/word", "tags": ""})
+	mine, err := amqp.Dial(c.url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { mine.Close() })
+	ch, err := mine.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ch.QueueDeclare("locked", false, true, true, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	c.declare(t, "solo", nil)
+	if _, err := ch.Consume("solo", "", false, true, false, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name  string
+		cfg   Config
+		kind  ErrorKind
+		words string
+	}{
+		{"password", Config{URL: n.URL(c.vhost), Password: "s3cr3t/word", Queue: "q"}, KindLogin, `refused the login of user "guest"`},
+		{"vhost", Config{URL: n.URL("nowhere"), Queue: "q"}, KindVHost, `vhost "nowhere" does not exist`},
+		{"vhost not open", Config{URL: n.URL(c.vhost), Username: "stranger", Password: "s3cr3t/word", Queue: "q"}, KindVHost, `user "stranger" has no access to vhost`},
+		{"queue", Config{URL: n.URL(c.vhost), Queue: "nothing"}, KindNotFound, `queue "nothing" does not exist`},
+		{"exchange", Config{URL: n.URL(c.vhost), Mode: ModeCopy, Exchange: "nothing"}, KindNotFound, `exchange "nothing" does not exist`},
+		{"permission", Config{URL: n.URL(c.vhost), Username: "blind", Password: "s3cr3t/word", Queue: "q"}, KindAccess, `user "blind" has no permission`},
+		{"exclusive queue", Config{URL: n.URL(c.vhost), Queue: "locked"}, KindLocked, "belongs exclusively to another connection"},
+		{"exclusive consumer", Config{URL: n.URL(c.vhost), Queue: "solo"}, KindLocked, "has an exclusive consumer"},
+		{"TLS to the plain port", Config{URL: "amqps://guest:s3cr3tword@" + n.Addr() + "/", Queue: "q"}, KindTLS, "does not speak TLS"},
+		{"plain to the TLS port", Config{URL: strings.Replace(n.TLSURL("127.0.0.1", "/"), "amqps:", "amqp:", 1), Queue: "q"}, KindProtocol, "amqps://"},
+		{"host", Config{URL: "amqp://guest:s3cr3tword@no-such-host.invalid/", Queue: "q"}, KindDNS, `host name "no-such-host.invalid"`},
+		{"port", Config{URL: "amqp://guest:s3cr3tword@" + closedPort(t) + "/", Queue: "q"}, KindUnreachable, "connection refused"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			tc.cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			r := run(t, tc.cfg)
+			st := r.untilKind(t, tc.kind)
+			if !strings.Contains(st.Err, tc.words) {
+				t.Errorf("says %q", st.Err)
+			}
+			if strings.ContainsAny(st.Err, "\r\n") || strings.HasSuffix(st.Err, ".") {
+				t.Errorf("not one plain sentence: %q", st.Err)
+			}
+			if st.NextAttempt.IsZero() || time.Until(st.NextAttempt) < 500*time.Millisecond {
+				t.Errorf("next attempt in %s", time.Until(st.NextAttempt))
+			}
+			if err := r.stop(t); err != nil {
+				t.Fatal(err)
+			}
+			if text := log.String(); strings.Contains(text, "s3cr3t") || strings.Count(text, "level=WARN") != 1 {
+				t.Errorf("logged: %s", text)
+			}
+		})
+	}
+}
+
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func TestNodeTLS(t *testing.T) {
+	c := dial(t)
+	c.declare(t, "q", nil)
+	c.publish(t, "", "q", 0, 5)
+	n := c.node
+	dir := t.TempDir()
+	ca := n.CA.File(dir)
+	n.Do(t, http.MethodPut, "users/robot", map[string]string{"password": "unused-here", "tags": ""})
+	n.Do(t, http.MethodPut, "permissions/"+c.vhost+"/robot", map[string]string{"configure": "^$", "write": "^$", "read": ".*"})
+	cert, key, err := n.CA.Issue(dir, "client", "robot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("own authority", func(t *testing.T) {
+		r := run(t, Config{URL: n.TLSURL("localhost", c.vhost), CAFile: ca, Queue: "q"})
+		r.untilStored(t, 5)
+	})
+	t.Run("client certificate and EXTERNAL", func(t *testing.T) {
+		r := run(t, Config{URL: strings.Replace(n.TLSURL("localhost", c.vhost), "guest:guest@", "", 1), CAFile: ca, CertFile: cert, KeyFile: key, Queue: "q"})
+		r.untilStored(t, 5)
+	})
+	t.Run("server name", func(t *testing.T) {
+		r := run(t, Config{URL: n.TLSURL("localhost", c.vhost), CAFile: ca, ServerName: "mq.example.com", Queue: "q"})
+		if st := r.untilKind(t, KindTLSName); !strings.Contains(st.Err, `is for ["localhost" "127.0.0.1"], not for "mq.example.com"`) {
+			t.Error(st.Err)
+		}
+	})
+	t.Run("unknown authority", func(t *testing.T) {
+		r := run(t, Config{URL: n.TLSURL("localhost", c.vhost), Queue: "q"})
+		if st := r.untilKind(t, KindTLS); !strings.Contains(st.Err, "not trusted here") {
+			t.Error(st.Err)
+		}
+	})
+}
+
+func TestNodeQueueDeleted(t *testing.T) {
+	c := dial(t)
+	c.declare(t, "q", nil)
+	c.publish(t, "", "q", 0, 5)
+	r := run(t, Config{URL: c.url(), Queue: "q"})
+	r.untilStored(t, 5)
+	if _, err := c.QueueDelete("q", false, false, false); err != nil {
+		t.Fatal(err)
+	}
+	if st := r.untilKind(t, KindCancelled); !strings.Contains(st.Err, "deleted") {
+		t.Error(st.Err)
+	}
+	if st := r.untilKind(t, KindNotFound); st.State != StateReconnecting {
+		t.Errorf("%+v", st)
+	}
+	c.declare(t, "q", nil)
+	c.publish(t, "", "q", 50, 1)
+	r.untilStored(t, 6)
+}
+
+func TestHalfOpenConnectionIsNoticedWithinTwoHeartbeats(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	publish(t, s, "q", 5)
+	p, through := via(t, s.URL())
+	const heartbeat = 2 * time.Second
+	r := run(t, Config{URL: through, Queue: "q", Heartbeat: heartbeat})
+	r.untilStored(t, 5)
+	began := time.Now()
+	p.freeze()
+	st := r.untilKind(t, KindLost)
+	if took := time.Since(began); took > 2*heartbeat {
+		t.Errorf("noticed after %s", took)
+	}
+	if !strings.Contains(st.Err, "dead") {
+		t.Error(st.Err)
+	}
+	p.thaw()
+	p.cut()
+	r.untilState(t, StateConsuming)
+	if n := r.archive.Snapshot().Last(); n != 5 {
+		t.Errorf("%d messages stored of 5", n)
+	}
+}
+
+func TestStopWhileTheBrokerIsSilent(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	publish(t, s, "q", 5)
+	p, through := via(t, s.URL())
+	r := run(t, Config{URL: through, Queue: "q", CloseTimeout: 200 * time.Millisecond})
+	r.untilStored(t, 5)
+	p.freeze()
+	began := time.Now()
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("Run took %s to return", took)
+	}
+}
+
+func TestBlockedAndUnblocked(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	s.Declare("q")
+	r := run(t, Config{URL: s.URL(), Queue: "q"})
+	r.untilState(t, StateConsuming)
+	s.SetBlocked("low on memory")
+	if st := r.untilState(t, StateBlocked); st.Blocked != "low on memory" {
+		t.Errorf("%+v", st)
+	}
+	s.SetBlocked("")
+	r.untilState(t, StateConsuming)
+}
+
+func TestExitOnError(t *testing.T) {
+	s := listen(t, embedded.Config{Username: "u", Password: "right-one"})
+	r := run(t, Config{URL: s.URL(), Password: "wrong-one", Queue: "q", ExitOnError: true})
+	err := <-r.done
+	r.done <- err
+	if err == nil || !strings.Contains(err.Error(), "login") || strings.Contains(err.Error(), "wrong-one") {
+		t.Error(err)
+	}
+	if st := r.Status(); st.State != StateStopped || st.Kind != KindLogin {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestBrokerThatAcceptsAndSaysNothing(t *testing.T) {
+	for _, tc := range []struct {
+		faults embedded.Faults
+		words  string
+	}{
+		{embedded.Faults{Stall: true}, "did not complete the AMQP handshake"},
+		{embedded.Faults{NoConsumeOk: true}, `does not answer about queue "q"`},
+	} {
+		s := listen(t, embedded.Config{})
+		publish(t, s, "q", 5)
+		s.SetFaults(tc.faults)
+		r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, AcceptLoss: true, DialTimeout: 300 * time.Millisecond})
+		if st := r.untilKind(t, KindLost); !strings.Contains(st.Err, tc.words) {
+			t.Error(st.Err)
+		}
+		s.SetFaults(embedded.Faults{})
+		r.untilStored(t, 5)
+	}
+}
+
+func TestStopWhileTheBrokerDoesNotAnswer(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	publish(t, s, "q", 5)
+	s.SetFaults(embedded.Faults{NoConsumeOk: true})
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, AcceptLoss: true, CloseTimeout: 100 * time.Millisecond})
+	until(t, "the consumer is there", func() bool { q, _ := s.Queue("q"); return q.Consumers == 1 })
+	began := time.Now()
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("Run took %s to return", took)
+	}
+	queueIs(t, s, "q", embedded.QueueInfo{Ready: 5})
+}

@@ -1,0 +1,108 @@
+package broker
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+func TestNodeQuorumQueueSurvivesFiveRefusedExplorers(t *testing.T) {
+	c := dial(t)
+	c.declare(t, "q", amqp.Table{"x-queue-type": "quorum", "x-delivery-limit": int32(3)})
+	c.publish(t, "", "q", 0, 11)
+	for range 5 {
+		r := run(t, Config{URL: c.url(), Queue: "q"})
+		if st := r.untilState(t, StateStopped); st.Kind != KindQueueType || st.Held != 0 {
+			t.Fatalf("%+v", st)
+		}
+		if err := r.stop(t); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.ready(t, "q", 11)
+	m, ok, err := c.Get("q", false)
+	if err != nil || !ok || m.Headers["x-delivery-count"] != nil && m.Headers["x-delivery-count"] != int64(0) {
+		t.Errorf("%v %v %v", ok, err, m.Headers)
+	}
+}
+
+func TestNodeManagementTellsTypeAndLimit(t *testing.T) {
+	c := dial(t)
+	c.declare(t, "q", amqp.Table{"x-queue-type": "quorum", "x-delivery-limit": int32(9)})
+	c.node.Do(t, http.MethodPut, "policies/"+c.vhost+"/limited", map[string]any{"pattern": "^q$", "definition": map[string]any{"delivery-limit": 5}, "apply-to": "queues"})
+	c.publish(t, "", "q", 0, 3)
+	r := run(t, Config{URL: c.url(), Queue: "q", ManagementURL: c.node.ManagementURL()})
+	st := r.untilState(t, StateStopped)
+	if st.Kind != KindQueueType || st.QueueType != "quorum" || st.Product != "" {
+		t.Errorf("%+v", st) // no connection was needed
+	}
+	until(t, "the policy applies", func() bool {
+		facts, err := r.management.queue(t.Context(), c.vhost, "q")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return facts == queueFacts{Type: "quorum", DeliveryLimit: 5, Policy: "limited"}
+	})
+	if _, err := r.management.queue(t.Context(), c.vhost, "nothing"); err == nil || !strings.Contains(err.Error(), `does not know queue "nothing"`) {
+		t.Error(err)
+	}
+}
+
+// TestNodePeekStopsBeforeTheDeliveryLimit: a quorum queue that may be returned three times is peeked until one return is left over.
+func TestNodePeekStopsBeforeTheDeliveryLimit(t *testing.T) {
+	c := dial(t)
+	c.declare(t, "q", amqp.Table{"x-queue-type": "quorum", "x-delivery-limit": int32(3)})
+	c.publish(t, "", "q", 0, 10)
+	until(t, "the management API knows the queue", func() bool {
+		return c.node.API(http.MethodGet, "queues/"+c.vhost+"/q", nil, nil) == nil
+	})
+	r := run(t, Config{URL: c.url(), Queue: "q", ManagementURL: c.node.ManagementURL(), AcceptRedeliveryCount: true, Hold: 200 * time.Millisecond, Pause: 50 * time.Millisecond})
+	st := r.untilState(t, StateStopped)
+	if !strings.Contains(st.Err, "delivery limit is 3") || st.DeliveryLimit != 3 {
+		t.Errorf("%+v", st)
+	}
+	if n := r.archive.Snapshot().Last(); n != 10 {
+		t.Errorf("%d messages stored of 10: a returned message is not recognised", n)
+	}
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	c.ready(t, "q", 10)
+	for {
+		m, ok, err := c.Get("q", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			break
+		}
+		if n, _ := m.Headers["x-delivery-count"].(int64); n > 2 {
+			t.Errorf("a message has been returned %d times of 3", n)
+		}
+	}
+}
+
+// TestNodeConsumerTimeout: the broker takes back what is held for too long; that has words of its own, and nothing is shown twice.
+func TestNodeConsumerTimeout(t *testing.T) {
+	c := dial(t)
+	c.declare(t, "q", nil)
+	bodies := c.publish(t, "", "q", 0, 20)
+	before := c.node.Eval(t, "[application:get_env(rabbit, K) || K <- [consumer_timeout, channel_tick_interval]].")
+	c.node.Eval(t, "application:set_env(rabbit, consumer_timeout, 500), application:set_env(rabbit, channel_tick_interval, 200).")
+	r := run(t, Config{URL: c.url(), Queue: "q"})
+	st := r.untilKind(t, KindTimeout)
+	c.node.Eval(t, "application:set_env(rabbit, consumer_timeout, 1800000), application:set_env(rabbit, channel_tick_interval, 60000).")
+	if !strings.Contains(before, "1800000") || !strings.Contains(before, "60000") {
+		t.Errorf("the node's settings were %s", before)
+	}
+	if !strings.Contains(st.Err, "consumer timeout") {
+		t.Error(st.Err)
+	}
+	until(t, "reading again", func() bool { return r.Status().State == StateConsuming && r.Status().Held == 20 })
+	if n := int(r.archive.Snapshot().Last()); n != len(bodies) {
+		t.Errorf("%d messages stored of %d", n, len(bodies))
+	}
+}

@@ -1,0 +1,288 @@
+package broker
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/spool"
+)
+
+func openSpool(t *testing.T, dir string, cfg spool.Config) *spool.Spool {
+	t.Helper()
+	sp, err := spool.Open(dir, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sp.Close() })
+	return sp
+}
+
+// readAll is every file of a folder, one after the other.
+func readAll(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	return all.String()
+}
+
+// TestSpoolIsShownAgain: what a drain has taken out of the queue is there after a restart, byte for byte.
+func TestSpoolIsShownAgain(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	bodies := publish(t, s, "q", 3000)
+	dir := t.TempDir()
+	sp := openSpool(t, dir, spool.Config{})
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Spool: sp})
+	r.untilStored(t, 3000)
+	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	if st := r.Status(); st.Acknowledged != 3000 || st.Stored != 3000 || st.Held != 0 || st.Spool.Messages != 3000 {
+		t.Errorf("%+v", st)
+	}
+	sp.Close()
+	again := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Spool: openSpool(t, dir, spool.Config{})})
+	if !slices.Equal(again.bodies(), bodies) {
+		t.Fatalf("%d messages are shown again", len(again.bodies()))
+	}
+	old, fresh := r.archive.Snapshot(), again.archive.Snapshot()
+	for m := range old.Forward(0) {
+		n, err := fresh.Get(m.Seq())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !m.Received().Equal(n.Received()) || string(m.Exchange()) != string(n.Exchange()) || string(m.RoutingKey()) != string(n.RoutingKey()) ||
+			m.Redelivered() != n.Redelivered() || m.DeliveryTag() != n.DeliveryTag() || string(m.Header().Payload()) != string(n.Header().Payload()) {
+			t.Fatalf("message %d differs", m.Seq())
+		}
+	}
+	publish(t, s, "q", 10)
+	again.untilStored(t, 3010)
+}
+
+// TestSpooledDrainShowsEachMessageOnceThoughTheConnectionBreaks is about acknowledgements that are lost.
+func TestSpooledDrainShowsEachMessageOnceThoughTheConnectionBreaks(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	bodies := publish(t, s, "q", 2000)
+	s.SetFaults(embedded.Faults{DropAfter: 40_000, WriteChunk: 4096})
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Prefetch: 300, Spool: openSpool(t, t.TempDir(), spool.Config{})})
+	until(t, "two connections broke", func() bool { return r.Status().Reconnects >= 2 })
+	s.SetFaults(embedded.Faults{})
+	r.untilStored(t, 2000)
+	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+	if got := r.bodies(); !slices.Equal(got, bodies) {
+		t.Errorf("%d messages stored of 2000, or another order", len(got))
+	}
+}
+
+// TestDrainLosesNoneOfManyEqualMessages: where messages cannot be told apart, one too many is stored rather than one too few.
+func TestDrainLosesNoneOfManyEqualMessages(t *testing.T) {
+	for _, spooled := range []bool{false, true} {
+		t.Run(fmt.Sprint("spool ", spooled), func(t *testing.T) {
+			s := listen(t, embedded.Config{})
+			s.Declare("q")
+			for range 2000 {
+				if err := s.Publish(t.Context(), "q", embedded.Message{Body: []byte("same")}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.SetFaults(embedded.Faults{DropAfter: 20_000, WriteChunk: 4096})
+			cfg := Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, AcceptLoss: !spooled, Prefetch: 300}
+			if spooled {
+				cfg.Spool = openSpool(t, t.TempDir(), spool.Config{})
+			}
+			r := run(t, cfg)
+			until(t, "two connections broke", func() bool { return r.Status().Reconnects >= 2 })
+			s.SetFaults(embedded.Faults{})
+			queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+			if err := r.stop(t); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(r.bodies()); n < 2000 || n > 2000+3*300 {
+				t.Errorf("%d stored of 2000", n)
+			}
+		})
+	}
+}
+
+// TestSpoolIsRedacted: neither the file nor what is loaded from it has what was to be removed.
+func TestSpoolIsRedacted(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	s.Declare("q")
+	header := content(fttest.Table(func(e *fttest.Encoder) { e.Str("authorization", "Bearer s3cr3t"); e.Str("tenant", "acme") }), []byte("b"))
+	for range 5 {
+		if err := s.Publish(t.Context(), "q", embedded.Message{Header: header, Body: []byte("b")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	redact, err := archive.ParseRedaction("authorization")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	sp := openSpool(t, dir, spool.Config{})
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Spool: sp, Archive: archive.New(archive.Config{Redact: redact})})
+	r.untilStored(t, 5)
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	sp.Close()
+	if raw := readAll(t, dir); strings.Contains(raw, "s3cr3t") || !strings.Contains(raw, "acme") {
+		t.Error("the file holds the secret, or not the rest")
+	}
+	c, err := New(Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Spool: openSpool(t, dir, spool.Config{}), Archive: archive.New(archive.Config{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m := range c.cfg.Archive.Snapshot().Forward(0) {
+		was, err := r.archive.Snapshot().Get(m.Seq())
+		if err != nil || !m.Redacted() || !slices.Equal(m.Removed(), was.Removed()) || len(m.Removed()) != 1 {
+			t.Errorf("removed %v, was %v, %v", m.Removed(), was.Removed(), err)
+		}
+	}
+}
+
+// TestSpoolFull: at the bound nothing is acknowledged any more and nothing is lost; with more room, draining goes on.
+func TestSpoolFull(t *testing.T) {
+	s := listen(t, embedded.Config{QueueLimit: 1000})
+	s.Declare("q")
+	const n = 400
+	body := make([]byte, 256<<10) // 100 MiB in all
+	var want []string
+	for i := range n {
+		copy(body, fmt.Sprintf("%04d", i))
+		want = append(want, fmt.Sprintf("%04d", i))
+		if err := s.Publish(t.Context(), "q", embedded.Message{Body: slices.Clone(body)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	sp := openSpool(t, dir, spool.Config{MaxBytes: spool.MinMaxBytes})
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Prefetch: 50, Spool: sp})
+	st := r.untilState(t, StateSpoolFull)
+	if st.Kind != KindSpoolFull || !strings.Contains(st.Err, "64 MiB") || !strings.Contains(st.Err, "--spool-size") {
+		t.Errorf("%+v", st)
+	}
+	stored := r.archive.Snapshot().Last()
+	if stored == 0 || stored != st.Acknowledged || stored != st.Spool.Messages {
+		t.Errorf("stored %d, acknowledged %d, in the spool %d", stored, st.Acknowledged, st.Spool.Messages)
+	}
+	queueIs(t, s, "q", embedded.QueueInfo{Ready: n - int(stored)})
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	sp.Close()
+	if size := len(readAll(t, dir)); size > spool.MinMaxBytes {
+		t.Errorf("the file has %d bytes", size)
+	}
+	again := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Prefetch: 50, Spool: openSpool(t, dir, spool.Config{})})
+	again.untilStored(t, n)
+	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+	var got []string
+	for _, b := range again.bodies() {
+		got = append(got, b[:4])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d messages, or another order", len(got))
+	}
+}
+
+// TestSpoolThatCannotBeWritten: nothing is acknowledged, the page says why, and it goes on by itself.
+func TestSpoolThatCannotBeWritten(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	bodies := publish(t, s, "q", 500)
+	dir := t.TempDir()
+	sp := openSpool(t, dir, spool.Config{})
+	lift := limitFiles(t, 1<<20)
+	for i := range 200 { // 2 MiB
+		body := strings.Repeat(fmt.Sprintf("%03d-", i), 2500)
+		bodies = append(bodies, body)
+		if err := s.Publish(t.Context(), "q", embedded.Message{Body: []byte(body)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Prefetch: 1000, Spool: sp})
+	st := r.untilState(t, StateSpoolFailed)
+	if st.Kind != KindSpool || !strings.Contains(st.Err, "cannot be written") || st.NextAttempt.IsZero() {
+		t.Errorf("%+v", st)
+	}
+	queueIs(t, s, "q", embedded.QueueInfo{Ready: 700 - int(st.Acknowledged)})
+	lift()
+	r.untilStored(t, 700)
+	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+	if got := r.bodies(); !slices.Equal(got, bodies) {
+		t.Errorf("%d messages, or another order", len(got))
+	}
+}
+
+// TestSpoolBehind: messages that arrive faster than they can be written are not piled up in memory, and from then on fewer are under way.
+func TestSpoolBehind(t *testing.T) {
+	c, err := New(Config{URL: "amqp://", Queue: "q", Mode: ModeDrain, Archive: archive.New(archive.Config{}), Spool: openSpool(t, t.TempDir(), spool.Config{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSink(c)
+	s.spooler.finish()
+	sp := &spooler{c: c, sink: s, redactor: s.spooler.redactor, in: make(chan spooled, c.prefetch()), quit: make(chan struct{})} // does not run yet
+	s.spooler = sp
+	const size = 4 << 20
+	chunk := make([]byte, size/4)
+	for tag := range uint64(40) {
+		s.Begin(&wire.Delivery{DeliveryTag: tag + 1, Header: wire.AppendContentHeaderPayload(nil, size), BodySize: size})
+		for range 4 {
+			s.Body(1, chunk)
+		}
+		s.End(1)
+	}
+	if ahead := sp.waiting.Load(); ahead > spoolAhead || ahead < spoolAhead-2*size || s.arrived.Load() != 40 {
+		t.Errorf("%d bytes are ahead; %d arrived", ahead, s.arrived.Load())
+	}
+	select {
+	case e := <-s.halt:
+		if e.Kind != KindSpoolBehind || !strings.Contains(e.Msg, "faster than the spool") || e.refused() {
+			t.Errorf("%+v", e)
+		}
+	default:
+		t.Error("the session goes on")
+	}
+	taken := uint64(len(sp.in))
+	sp.done.Go(sp.run)
+	sp.finish()
+	if s.stored.Load() != taken || c.cfg.Archive.Snapshot().Last() != taken || !s.withheld.Load() {
+		t.Errorf("%d of %d taken were stored", s.stored.Load(), taken)
+	}
+	if n := c.prefetch(); n < 2 || n > 16 {
+		t.Errorf("now %d are under way at most", n)
+	}
+}
+
+func TestSpoolConfig(t *testing.T) {
+	sp := openSpool(t, t.TempDir(), spool.Config{})
+	for mode, ok := range map[Mode]bool{ModePeek: false, ModeDrain: true, ModeCopy: true, ModeStream: false} {
+		_, err := New(Config{URL: "amqp://", Queue: "q", Exchange: "e", Mode: mode, Spool: sp, Archive: archive.New(archive.Config{})})
+		if (err == nil) != ok {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+	if _, err := New(Config{URL: "amqp://", Queue: "q", Mode: ModeDrain, Archive: archive.New(archive.Config{})}); err == nil || !strings.Contains(err.Error(), "--spool DIR") || !strings.Contains(err.Error(), "--accept-loss") {
+		t.Error(err)
+	}
+}

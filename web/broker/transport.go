@@ -1,0 +1,121 @@
+package broker
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"sync"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/headerglass/headerglass/fieldtable/wire"
+)
+
+// transport is the connection that the AMQP library reads: a Tap, behind a gate that ends the sink's calls for good.
+type transport struct {
+	*wire.Tap
+	raw *watched
+
+	mu     sync.Mutex // held during a Read, and so during every call of the sink
+	closed bool
+}
+
+func (t *transport) Read(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return 0, net.ErrClosed
+	}
+	return t.Tap.Read(p)
+}
+
+// shut closes the connection. When it returns, the sink is not called any more.
+func (t *transport) shut() {
+	_ = t.raw.Close()
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
+}
+
+// watched remembers why reading or writing failed: the library reports every failure as a frame error.
+type watched struct {
+	net.Conn
+	mu  sync.Mutex
+	err error
+}
+
+func (w *watched) note(err error) {
+	if err == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+func (w *watched) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
+	w.note(err)
+	return n, err
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.Conn.Write(p)
+	w.note(err)
+	return n, err
+}
+
+// connect dials, encrypts, and opens the AMQP connection. Its errors are in words.
+func (c *Consumer) connect(ctx context.Context, s wire.Sink) (*amqp.Connection, *transport, *Error) {
+	e := c.endpoint
+	ctx, cancel := context.WithTimeout(ctx, e.dialTimeout)
+	defer cancel()
+	var d net.Dialer
+	nc, err := d.DialContext(ctx, "tcp", e.address())
+	if err != nil {
+		return nil, nil, c.explain(phaseDial, err, err)
+	}
+	if e.secure {
+		cfg, err := e.tlsConfig()
+		if err != nil {
+			_ = nc.Close()
+			return nil, nil, &Error{Kind: KindConfig, Msg: err.Error(), Err: err}
+		}
+		client := tls.Client(nc, cfg)
+		if err := client.HandshakeContext(ctx); err != nil {
+			_ = nc.Close()
+			return nil, nil, c.explain(phaseTLS, err, err)
+		}
+		nc = client
+	}
+	raw := &watched{Conn: nc}
+	t := &transport{Tap: wire.NewTap(raw, wire.TapConfig{Sink: s, Now: c.now}), raw: raw}
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = nc.SetDeadline(deadline) // the library clears it after the handshake
+	}
+	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
+	properties := amqp.Table{"product": "headerglass", "version": c.cfg.Version, "connection_name": c.cfg.Name}
+	conn, err := amqp.Open(t, amqp.Config{
+		SASL: []amqp.Authentication{login{endpoint: e, properties: properties}}, Vhost: e.vhost,
+		Heartbeat: e.heartbeat, FrameSize: 131072, Properties: properties, Locale: "en_US",
+	})
+	if err != nil {
+		stop()
+		failure := raw.failure()
+		t.shut()
+		return nil, nil, c.explain(phaseHandshake, err, failure)
+	}
+	if !stop() {
+		t.shut()
+		return nil, nil, &Error{Kind: KindLost, Msg: "the connection was given up while it was opened", Err: context.Cause(ctx)}
+	}
+	return conn, t, nil
+}
