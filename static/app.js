@@ -1,0 +1,100 @@
+// The explorer in the browser. Every page works without it, but for the live feed.
+import { $, $$, on, remember, remembered, root } from "./dom.js";
+import { begin } from "./complete.js";
+import * as inspector from "./inspect.js";
+import * as live from "./live.js";
+import * as list from "./rows.js";
+import { start as summarise } from "./summary.js";
+import { times } from "./zone.js";
+
+const densities = ["compact", "normal", "comfortable"];
+
+function set(name, value) {
+  const plain = { theme: "auto", density: "normal", zone: "page", keyboard: "on" };
+  remember({ [name]: value });
+  if (value === plain[name]) delete root.dataset[name];
+  else root.dataset[name] = value;
+  const field = $(`#display [name="${name}"][value="${value}"]`);
+  if (field) field.checked = true;
+  if (name === "zone") times();
+}
+
+function denser(by) {
+  const at = densities.indexOf(root.dataset.density || "normal");
+  set("density", densities[Math.min(Math.max(at + by, 0), 2)]);
+}
+
+/** Follows a link of the header in focus in the panel of names. */
+function panel(link) {
+  $(link, document.activeElement?.closest?.("#names li, #facet li") || document.createElement("i"))?.click();
+}
+
+const actions = {
+  next: () => list.step(1),
+  previous: () => list.step(-1),
+  first: () => list.step("first"),
+  last: () => list.step("last"),
+  open: () => list.open(list.current()),
+  full: () => $("#full")?.click(),
+  back: () => list.back(),
+  query: () => $("#q")?.select(),
+  filter: () => inspector.verb("is") || inspector.verb("has") || panel(".has"),
+  exclude: () => inspector.verb("not"),
+  column: () => inspector.verb("col") || panel(".col"),
+  copy: () => inspector.copyChosen("value"),
+  "copy-path": () => inspector.copyChosen("path"),
+  download: () => $("#download")?.click(),
+  hex: () => $("#hex")?.focus(),
+  pause: () => live.toggle(),
+  "show-new": () => live.showNew(),
+  mark: () => import("./marks.js").then((marks) => marks.mark()),
+  diff: () => import("./marks.js").then((marks) => marks.diff()),
+  zone: () => set("zone", root.dataset.zone === "local" ? "page" : "local"),
+  denser: () => denser(-1),
+  roomier: () => denser(1),
+  help: () => $("#help")?.togglePopover(),
+};
+
+// The keys are written once, in the table of the help panel.
+const keys = new Map();
+for (const row of $$("[data-do]")) for (const key of row.dataset.keys.split("\n")) keys.set(key, row.dataset.do);
+
+let prefix = "";
+document.addEventListener("keydown", (event) => {
+  const target = event.target;
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const typing = target.matches?.("input:not([type=radio]), select, textarea, [contenteditable]");
+  if (event.key === "Escape") {
+    if (typing) target.blur();
+    else if (!$(":popover-open")) list.back();
+    return;
+  }
+  if (typing || root.dataset.keyboard === "off") return;
+  const pressable = target.closest?.("a, button, summary, input, [role=separator]");
+  if (pressable && (event.key === "Enter" || (event.key === " " && !pressable.matches("a")))) return;
+  if ($(":popover-open") && event.key !== "?") return;
+  const combined = `${prefix} ${event.key}`;
+  const action = keys.get(combined) || keys.get(event.key);
+  prefix = [...keys.keys()].some((k) => k.startsWith(`${event.key} `)) && !keys.has(combined) ? event.key : "";
+  if (!action) return;
+  event.preventDefault();
+  actions[action]?.();
+});
+
+on("change", "#display input", (_, field) => set(field.name, field.value));
+for (const [name, value] of Object.entries(remembered())) {
+  const field = $(`#display [name="${CSS.escape(name)}"][value="${CSS.escape(String(value))}"]`);
+  if (field) field.checked = true;
+}
+
+inspector.start();
+list.start();
+summarise();
+begin();
+live.start();
+try {
+  if (JSON.parse(sessionStorage.getItem("headerglass-marks") || "[]").length) import("./marks.js");
+} catch {
+  // No marks without a memory.
+}
+times();

@@ -1,0 +1,233 @@
+// The live feed: rows put above the others as they arrive, at the pace this browser paints them.
+import { $, announce, count, num, put, root } from "./dom.js";
+import { adopt, rove } from "./rows.js";
+import { summary } from "./summary.js";
+import { times } from "./zone.js";
+
+const maxRows = 600;
+const button = $("#live");
+const rows = $("#rows");
+const scroll = $("#scroll");
+const pill = $("#pill");
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+let socket = null;
+let after = 0; // everything up to it is on the page or in waiting
+let byHand = false;
+let waiting = []; // batches that came while paused, oldest first: {html, count, missed}
+let fresh = 0; // messages in waiting, shown or not
+let attempts = 0;
+let timer = 0;
+let unsaid = 0;
+
+const wide = matchMedia("(min-width: 900px)");
+
+/** Why the feed stands still without being told to. */
+function busy() {
+  const away = wide.matches ? scroll.scrollTop > 8 : scroll.getBoundingClientRect().top < -40;
+  const selection = getSelection();
+  return away || rows.contains(document.activeElement) || (!selection.isCollapsed && rows.contains(selection.anchorNode));
+}
+
+const paused = () => byHand || busy();
+
+function draw() {
+  const still = paused();
+  button.setAttribute("aria-pressed", String(!still));
+  $(".word", button).textContent = !socket && attempts ? "Reconnecting" : still ? "Paused" : "Live";
+  pill.hidden = !(still && fresh > 0);
+  if (!pill.hidden) $("button", pill).textContent = `Paused · ${num(fresh)} new (u)`;
+  if (!still && waiting.length) flush();
+}
+
+function take(batch) {
+  waiting.push(batch);
+  fresh += batch.count + batch.missed;
+  unsaid += batch.count + batch.missed;
+  let kept = 0;
+  // What would fall off the end of the page need not wait for it.
+  for (let i = waiting.length - 1; i >= 0; i--) {
+    kept += waiting[i].count;
+    if (kept > maxRows && i > 0) {
+      const dropped = waiting.splice(0, i);
+      waiting[0].missed += dropped.reduce((n, b) => n + b.count + b.missed, 0);
+      break;
+    }
+  }
+  draw();
+}
+
+function flush() {
+  if (!waiting.length) return;
+  $("#empty")?.remove();
+  scroll.classList.remove("bare");
+  const before = rows.firstElementChild;
+  for (const batch of waiting) {
+    if (batch.missed) rows.insertAdjacentElement("afterbegin", gap(batch));
+    if (batch.html) rows.insertAdjacentHTML("afterbegin", batch.html);
+  }
+  waiting = [];
+  fresh = 0;
+  const added = [];
+  for (let row = rows.firstElementChild; row && row !== before; row = row.nextElementSibling) added.push(row);
+  // Many at once leave no time to fade in.
+  if (added.length > 12) for (const row of added) row.classList.remove("new");
+  adopt(added);
+  const roving = $("a[tabindex='0']", rows);
+  while (rows.children.length > maxRows) rows.lastElementChild.remove();
+  if (!roving?.isConnected) rove();
+  const newest = $("tr[data-seq]", rows);
+  let oldest = rows.lastElementChild;
+  while (oldest && !oldest.dataset.seq) oldest = oldest.previousElementSibling;
+  if (newest) range(oldest.dataset.seq, newest.dataset.seq);
+  pill.hidden = true;
+}
+
+function range(oldest, newest) {
+  $("#shown").textContent = `${num(+oldest)} – ${num(+newest)}`;
+  const older = $(".pager [rel=next]");
+  if (older) older.href = page(oldest);
+}
+
+/** The page of messages before one. */
+function page(seq) {
+  const url = new URL(button.dataset.page, location);
+  url.searchParams.set("before", seq);
+  return url.href;
+}
+
+function gap(batch) {
+  const row = document.createElement("tr");
+  row.className = "gap";
+  const cell = row.insertCell(); // one: a cell over more columns than are shown would make new ones
+  const link = document.createElement("a");
+  link.href = page(batch.to + 1);
+  link.textContent = `${count(batch.missed, "message")} not shown`;
+  link.tabIndex = -1;
+  cell.append(link);
+  return row;
+}
+
+// The acknowledgement waits for the paint: a browser that falls behind is sent less. What took long to paint is
+// followed by a rest, so that at least half of the time is left for the reader's own doing.
+function acknowledge(to) {
+  const ws = socket;
+  const begin = performance.now();
+  const send = () => ws?.readyState === 1 && ws.send(JSON.stringify({ ack: to }));
+  requestAnimationFrame(() => setTimeout(() => {
+    const took = performance.now() - begin;
+    setTimeout(send, took > 40 ? 3 * took : 0);
+  }));
+}
+
+function receive(event) {
+  const message = JSON.parse(event.data);
+  switch (message.t) {
+    case "rows":
+      after = Math.max(after, message.to);
+      if (message.html || message.skipped) {
+        const html = message.html || "";
+        const oldest = parseInt(html.slice(html.lastIndexOf('data-seq="') + 10), 10);
+        take({ html, count: message.count || 0, missed: message.skipped || 0, to: oldest ? oldest - 1 : message.to });
+      }
+      acknowledge(message.to);
+      break;
+    case "gap":
+      after = Math.max(after, message.to || 0);
+      take({ html: "", count: 0, missed: message.count || 0, to: message.to });
+      break;
+    case "status":
+      status(message);
+      break;
+    case "reset":
+      // The explorer has been started again: the numbers on this page mean other messages now.
+      location.reload();
+      break;
+  }
+}
+
+function status(message) {
+  const broker = $("#broker");
+  if (message.html && broker && !broker.contains(document.activeElement) && !$("#safety")?.matches(":popover-open")) {
+    broker.outerHTML = message.html;
+    times($("#broker"));
+  }
+  put("#names", message.keys);
+  summary(message);
+}
+
+function connect() {
+  clearTimeout(timer);
+  if (socket || document.hidden) return;
+  const url = new URL(button.dataset.url, location);
+  url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+  url.searchParams.set("after", after);
+  if (calm.matches) url.searchParams.set("slow", "1");
+  const ws = new WebSocket(url);
+  socket = ws;
+  ws.onopen = () => {
+    attempts = 0;
+    draw();
+  };
+  ws.onmessage = receive;
+  ws.onclose = () => {
+    if (socket !== ws) return;
+    socket = null;
+    if (document.hidden) return;
+    attempts++;
+    timer = setTimeout(connect, Math.min(30000, 500 * 2 ** attempts) * (0.5 + Math.random() / 2));
+    draw();
+  };
+}
+
+function disconnect() {
+  clearTimeout(timer);
+  const ws = socket;
+  socket = null;
+  ws?.close();
+}
+
+export function toggle() {
+  if (!button) return;
+  if (!button.dataset.url) {
+    location.assign(button.dataset.latest);
+    return;
+  }
+  if (!byHand && busy()) {
+    showNew();
+    return;
+  }
+  byHand = !byHand;
+  announce(byHand ? "Live feed paused" : "Live feed resumed");
+  draw();
+}
+
+/** Shows what waits; the feed stays paused only if it was paused by hand. */
+export function showNew() {
+  if (!button?.dataset.url) return;
+  if (rows.contains(document.activeElement)) document.activeElement.blur();
+  if (rows.contains(getSelection().anchorNode)) getSelection().removeAllRanges();
+  flush();
+  scroll.scrollTop = 0;
+  if (!wide.matches && scroll.getBoundingClientRect().top < 0) scroll.scrollIntoView();
+  draw();
+}
+
+export function start() {
+  if (!button) return;
+  button.addEventListener("click", toggle);
+  if (!button.dataset.url || !rows || root.dataset.view === "full") return;
+  $("button", pill).addEventListener("click", showNew);
+  after = +button.dataset.after;
+  for (const [target, type] of [[scroll, "scroll"], [document, "scroll"], [document, "selectionchange"], [rows, "focusin"], [rows, "focusout"]]) {
+    target.addEventListener(type, () => requestAnimationFrame(draw), { passive: true });
+  }
+  document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
+  addEventListener("pagehide", disconnect);
+  addEventListener("pageshow", (event) => event.persisted && connect());
+  setInterval(() => {
+    if (unsaid) announce(count(unsaid, "new message"));
+    unsaid = 0;
+  }, 10000);
+  connect();
+}

@@ -1,0 +1,126 @@
+package views
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/headerglass/headerglass/web/browsertest"
+)
+
+// Bytes and fields show each other's place, and what is chosen is copied in three forms.
+func TestBytesAreCopied(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives a browser")
+	}
+	b := tab{t, browsertest.Start(t)}
+	server := fixtureServer(t, silent, nil)
+	var c browsertest.Complaints
+	if err := c.Listen(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
+		t.Fatal(err)
+	}
+	// What is copied is kept where the test can see it.
+	spy := `Object.defineProperty(navigator, "clipboard", {value: {writeText: async (s) => { window.copied = s; }}}); window.copied = ""; null`
+	copied := func(what string) {
+		t.Helper()
+		b.wait(`window.copied === ` + what)
+	}
+	b.do(chromedp.Navigate(server.URL+"/message"), chromedp.WaitReady("#hex b"), chromedp.Evaluate[chromedp.Void](spy))
+	b.wait(`document.querySelector("#tree tr[tabindex='0']") !== null`)
+
+	// A field that is pinned: its name's length, name, tag, length, value.
+	b.do(chromedp.Click("#tree tr[data-path='tenant'] .type"))
+	b.wait(`document.querySelector("#tree tr[data-path='tenant']").classList.contains("on")`)
+	b.do(chromedp.Click(".copyas [data-as=hex]"))
+	copied(`"06 74 65 6e 61 6e 74 53 00 00 00 04 61 63 6d 65"`)
+	b.do(chromedp.Click(".copyas [data-as=ascii]"))
+	copied(`".tenantS....acme"`)
+	b.do(chromedp.Click(".copyas [data-as=base64]"))
+	copied(`"BnRlbmFudFMAAAAEYWNtZQ=="`)
+
+	// A selection by keys, drawn, in the address, and copied.
+	b.do(chromedp.Focus("#hex"))
+	b.keys(kb.Home)
+	b.do(chromedp.KeyEvent(kb.ArrowRight, chromedp.KeyModifiers(kb.ModifierShift)))
+	b.do(chromedp.KeyEvent(kb.ArrowRight, chromedp.KeyModifiers(kb.ModifierShift)))
+	b.wait(`/[?&]b=\d+-\d+/.test(location.search) && CSS.highlights.get("bytes").size > 0`)
+	b.wait(`document.querySelector("#where").textContent.startsWith("bytes ")`)
+	b.do(chromedp.Click(".copyas [data-as=hex]"))
+	b.wait(`/^([0-9a-f]{2} ){2}[0-9a-f]{2}$/.test(window.copied)`)
+
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#tree tr[data-path='x-death[0].reason'] .copypath").click()`))
+	copied(`"x-death[0].reason"`)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#tree tr[data-path='tenant'] .copy").click()`))
+	copied(`"acme"`)
+
+	b.do(chromedp.Navigate(server.URL+"/code-go"), chromedp.WaitReady(".copycode"), chromedp.Evaluate[chromedp.Void](spy))
+	b.do(chromedp.Click(".copycode"))
+	b.wait(`window.copied === document.querySelector("pre.code").textContent && window.copied.startsWith("err := ch.PublishWithContext(ctx, \"amq.topic\"")`)
+	c.Check(t)
+}
+
+// Messages are marked with x and compared with =; the marks outlive the page.
+func TestMarks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives a browser")
+	}
+	b := tab{t, browsertest.Start(t)}
+	server := fixtureServer(t, silent, nil)
+	var c browsertest.Complaints
+	if err := c.Listen(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(server.URL+"/list"), chromedp.WaitReady("#rows a"))
+	b.wait(`document.querySelectorAll("#rows a[tabindex='0']").length === 1`)
+	b.keys("j", "x")
+	b.wait(`document.querySelector("#marks span")?.textContent === "1 marked" && document.querySelector("#marks a").hidden`)
+	b.keys("j", "x")
+	b.wait(`document.querySelector("#marks span")?.textContent === "2 marked"`)
+	b.wait(`[...document.querySelectorAll("#rows tr.marked")].map(r => r.dataset.seq).join() === "12340,12339"`)
+	browsertest.Axe(t, b.ctx, "marks")
+	b.keys("x")
+	b.wait(`document.querySelector("#marks span")?.textContent === "1 marked"`)
+	b.keys("j", "x")
+	b.do(chromedp.Reload(), chromedp.WaitReady("#marks a"))
+	if got := b.text(`document.querySelector("#marks a").getAttribute("href")`); got != "/diff?m=12340&m=12338" {
+		t.Errorf("compares %s", got)
+	}
+	b.keys("=")
+	b.do(chromedp.WaitReady(".page table.diff"))
+	if got := b.text(`location.pathname + location.search`); got != "/diff?m=12340&m=12338" {
+		t.Errorf("= leads to %s", got)
+	}
+	b.do(chromedp.Navigate(server.URL+"/list"), chromedp.WaitReady("#marks button"), chromedp.Click("#marks button"))
+	b.wait(`!document.querySelector("#marks") && !document.querySelector("#rows tr.marked")`)
+}
+
+// A link inside the inspector replaces it, and the focus stays where it was.
+func TestFocusStaysInPlace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives a browser")
+	}
+	b := tab{t, browsertest.Start(t)}
+	server := fixtureServer(t, silent, nil)
+	var c browsertest.Complaints
+	if err := c.Listen(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(server.URL+"/message"), chromedp.WaitReady("#hex b"))
+	for _, selector := range []string{`.tabs a[href*="tab=readings"]`, `.title nav a[rel=next]`, `.tabs a[href*="tab=code"]`} {
+		b.do(chromedp.Evaluate[chromedp.Void](`window.before = document.querySelector("#inspector article"); (() => { const a = document.querySelector(` + "`" + selector + "`" + `); a.focus(); a.click(); })()`))
+		b.wait(`document.querySelector("#inspector article") !== window.before`)
+		b.wait(`document.activeElement === document.querySelector(` + "`" + selector + "`" + `) || document.activeElement.matches(` + "`" + selector[strings.LastIndex(selector, " ")+1:] + "`" + `)`)
+	}
+	c.Check(t)
+}

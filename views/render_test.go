@@ -1,0 +1,320 @@
+package views
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/static"
+)
+
+func render(t testing.TB, c templ.Component) string {
+	t.Helper()
+	var b strings.Builder
+	if err := c.Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func fixturePage(f fixture) templ.Component {
+	if f.draw != nil {
+		return f.draw(f.page)
+	}
+	if f.failed {
+		return ErrorPage(f.page)
+	}
+	return Document(f.page)
+}
+
+// The policy forbids them, and nothing a publisher sends may bring them in.
+func TestPagesHoldNoInlineCode(t *testing.T) {
+	assets, err := static.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag := regexp.MustCompile(`<[a-zA-Z][^>]*>`)
+	forbidden := regexp.MustCompile(`(?i)\s(style|on[a-z]+|hx-on[^=]*|hx-vals|srcdoc)\s*=|javascript:`)
+	scripts := 0
+	for _, f := range fixtures(t, assets) {
+		html := render(t, fixturePage(f))
+		for _, m := range tag.FindAllString(html, -1) {
+			// Attribute values are quoted and escaped, so what stands outside quotes is ours.
+			bare := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(m, `""`)
+			if forbidden.MatchString(bare) {
+				t.Errorf("%s: %s", f.name, m)
+			}
+			switch {
+			case strings.HasPrefix(m, "<script"):
+				scripts++
+				if !strings.Contains(m, ` src="/static/`) {
+					t.Errorf("%s: %s", f.name, m)
+				}
+			case strings.HasPrefix(m, "<style"), strings.HasPrefix(m, "<iframe"), strings.HasPrefix(m, "<img"), strings.HasPrefix(m, "<object"):
+				t.Errorf("%s: %s", f.name, m)
+			}
+		}
+	}
+	if scripts == 0 {
+		t.Error("no script was looked at")
+	}
+}
+
+func TestHostileTextIsInertAndExact(t *testing.T) {
+	hostile := "<script>alert(1)</script>'\"&\u202egpj.exe\x00\x1b[31m"
+	want := `&lt;script&gt;alert(1)&lt;/script&gt;&#39;&#34;&amp;<i class="e">\u202e</i>gpj.exe<i class="e">\x00\x1b</i>[31m`
+	raw := []byte(hostile)
+	headers := fttest.Table(func(e *fttest.Encoder) { e.Str(hostile, hostile) })
+	in := BuildInspector(Message{
+		Seq: 1, Exchange: raw, RoutingKey: raw, ConsumerTag: raw, Headers: headers, HasHeaders: true, Body: raw, BodySize: uint64(len(raw)),
+		Properties: []Property{{Name: "message_id", Raw: raw}}, PropertiesErr: hostile,
+	}, InspectorOptions{})
+	p := Page{
+		Title: hostile, Broker: BrokerStatus{Queue: hostile, Error: hostile, Mode: "peek", Product: hostile, Policy: hostile, QueueType: hostile, URL: hostile, Management: hostile, Blocked: hostile, PublishCommand: "x"},
+		Bar:       QueryBar{Query: hostile, Error: &QueryError{Offset: 0, End: len(hostile), Msg: hostile}, Chips: []Chip{{hostile, ""}, {hostile, ""}}},
+		Keys:      KeyList{Keys: []Key{{Name: raw, Count: 1, Tags: []TagCount{{0, 1}}}}, Messages: 1},
+		List:      List{Rows: []Row{{Seq: 1, Exchange: raw, RoutingKey: raw, Keys: []string{hostile}, Cells: []Cell{{Tag: 'S', Text: raw, Set: true}}}}, Columns: []Column{{Path: hostile}}},
+		Chart:     Histogram{Step: time.Second, Buckets: []Bucket{{Count: 1, Parts: []uint64{1}}, {}}, Series: []Series{{Text: raw, Total: 1}}},
+		Facet:     &Facet{Operand: hostile, Values: []FacetValue{{Text: raw, Count: 1, Filter: "x"}}},
+		Inspector: &in,
+		Links:     Links{Query: Query{Q: hostile, Columns: []string{hostile}}},
+	}
+	html := render(t, Document(p))
+	// What is typed into the filter goes back into its field as it was.
+	html = regexp.MustCompile(` value="[^"]*"`).ReplaceAllString(html, "")
+	if strings.Contains(html, "<script") || strings.Contains(html, "\u202e") || strings.Contains(html, "\x00") || strings.Contains(html, "\x1b") {
+		t.Error("hostile text came through")
+	}
+	// Queue, error, product, filter error ×2, chips ×2, key, row ×4, column head, header name and value, exchange, key,
+	// consumer, property and its error, body, the broker's policy, queue type, address and sentences, facet and its value, series.
+	if n := strings.Count(html, want); n < 26 {
+		t.Errorf("the text stands exactly in %d places, want 26 or more", n)
+	}
+	p.Inspector, p.Problem = nil, &Problem{Title: hostile, Msg: hostile, Hint: hostile, Code: hostile}
+	if html := render(t, ErrorPage(p)); strings.Contains(html, "<script>") || strings.Count(html, want) < 4 {
+		t.Error("a problem's text is not exact and inert")
+	}
+}
+
+// The zero values are what a page can be drawn from.
+func TestZeroPages(t *testing.T) {
+	for name, c := range map[string]templ.Component{
+		"document":  Document(Page{}),
+		"error":     ErrorPage(Page{Problem: &Problem{}}),
+		"pane":      InspectorPane(Page{}),
+		"rows":      LiveRows(List{}, Links{}),
+		"strip":     BrokerStrip(BrokerStatus{}, time.Time{}),
+		"keys":      KeyPanel(KeyList{}, Links{}),
+		"inspector": InspectorPane(Page{Inspector: new(BuildInspector(Message{}, InspectorOptions{}))}),
+		"no table":  InspectorPane(Page{Inspector: new(BuildInspector(Message{HasHeaders: true}, InspectorOptions{}))}),
+	} {
+		if html := render(t, c); html == "" && name != "rows" {
+			t.Errorf("%s draws nothing", name)
+		}
+	}
+}
+
+func compressed(t testing.TB, s string) int {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, s); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Len()
+}
+
+func TestFirstViewIsLight(t *testing.T) {
+	assets, err := static.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fixtures(t, assets) {
+		if f.name != "list" && f.name != "message" {
+			continue
+		}
+		html := render(t, fixturePage(f))
+		sum := compressed(t, html)
+		parts := fmt.Sprintf("page %d", sum)
+		for _, m := range regexp.MustCompile(`/static/([^"]+\.(?:js|css|svg))`).FindAllStringSubmatch(html, -1) {
+			sum += weigh(t, assets, m[1], map[string]bool{})
+		}
+		t.Logf("%s: %s, everything %d bytes compressed", f.name, parts, sum)
+		if sum > 60_000 {
+			t.Errorf("%s: the first view weighs %d bytes", f.name, sum)
+		}
+	}
+}
+
+// weigh adds up a file and what it imports.
+func weigh(t testing.TB, assets *static.Assets, name string, seen map[string]bool) int {
+	f, ok := assets.Lookup(name)
+	if !ok {
+		t.Fatalf("no file %s", name)
+	}
+	if seen[name] {
+		return 0
+	}
+	seen[name] = true
+	sum := len(f.Gzip)
+	for _, m := range regexp.MustCompile(`from "\./([^"]+)"`).FindAllStringSubmatch(string(f.Body), -1) {
+		sum += weigh(t, assets, m[1], seen)
+	}
+	return sum
+}
+
+// best is the shortest of a few runs: what the code costs, whatever else the machine does.
+func best(runs int, f func()) time.Duration {
+	shortest := time.Duration(math.MaxInt64)
+	for range runs {
+		start := time.Now()
+		f()
+		shortest = min(shortest, time.Since(start))
+	}
+	return shortest
+}
+
+func TestPagesAreQuick(t *testing.T) {
+	assets, err := static.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fixtures(t, assets) {
+		if f.name == "list" {
+			d := best(10, func() { render(t, Document(f.page)) })
+			t.Logf("a page of %d rows: %v", len(f.page.List.Rows), d)
+			if d > slowdown*20*time.Millisecond {
+				t.Errorf("a page of 100 rows takes %v", d)
+			}
+		}
+	}
+	for name, encoded := range map[string][]byte{
+		"many fields": fttest.Table(func(e *fttest.Encoder) {
+			for i := range 2000 {
+				e.Str("x-header-"+strconv.Itoa(i), "a value of some length")
+			}
+		}),
+		"one text":  fttest.Table(func(e *fttest.Encoder) { e.Str("trace", strings.Repeat("at com.acme.Handler\n", 3200)) }),
+		"one array": bigArray(13_000),
+	} {
+		d := best(10, func() {
+			in := BuildInspector(Message{Seq: 1, Headers: encoded, HasHeaders: true}, InspectorOptions{Now: fixtureNow})
+			render(t, InspectorPane(Page{Inspector: &in}))
+		})
+		t.Logf("%s, %d bytes: %v", name, len(encoded), d)
+		if d > slowdown*50*time.Millisecond {
+			t.Errorf("%s: opening a table of %d bytes takes %v", name, len(encoded), d)
+		}
+	}
+}
+
+func BenchmarkList(b *testing.B) {
+	f := fixtures(b, nil)[0]
+	for b.Loop() {
+		render(b, Document(f.page))
+	}
+}
+
+func BenchmarkInspector(b *testing.B) {
+	encoded := richTable()
+	for b.Loop() {
+		in := BuildInspector(Message{Seq: 1, Headers: encoded, HasHeaders: true}, InspectorOptions{Now: fixtureNow})
+		render(b, InspectorPane(Page{Inspector: &in}))
+	}
+}
+
+// Every text colour can be read on every background it stands on, in both themes.
+func TestTokenContrast(t *testing.T) {
+	css, err := os.ReadFile("../static/app.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := map[string][2]string{}
+	for _, m := range regexp.MustCompile(`--([a-z0-9-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)`).FindAllStringSubmatch(string(css), -1) {
+		tokens[m[1]] = [2]string{m[2], m[3]}
+	}
+	check := func(front, back string, least float64) {
+		f, ok1 := tokens[front]
+		b, ok2 := tokens[back]
+		if !ok1 || !ok2 {
+			t.Errorf("no token %s or %s", front, back)
+			return
+		}
+		for i, theme := range []string{"light", "dark"} {
+			if r := contrast(t, f[i], b[i]); r < least {
+				t.Errorf("%s: %s on %s has %.2f:1, want %.1f:1", theme, front, back, r, least)
+			}
+		}
+	}
+	for _, back := range []string{"bg", "panel", "hover", "selected", "mark"} {
+		for _, front := range []string{"text", "muted", "accent", "string", "integer", "float", "bool", "timestamp", "bytes", "table", "array", "malformed"} {
+			if front != "muted" || back != "mark" { // there, muted text takes the colour of the rest
+				check(front, back, 4.5)
+			}
+		}
+	}
+	check("on-accent", "accent", 4.5)
+	for _, back := range []string{"bg", "panel"} {
+		for _, front := range []string{"control", "good", "wait", "malformed", "accent", "s1", "s2", "s3", "s4", "s5"} {
+			check(front, back, 3)
+		}
+	}
+}
+
+// contrast is the ratio of WCAG 2.2, section "contrast ratio".
+func contrast(t *testing.T, a, b string) float64 {
+	la, lb := luminance(t, a), luminance(t, b)
+	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
+}
+
+func luminance(t *testing.T, hex string) float64 {
+	n, err := strconv.ParseUint(hex[1:], 16, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	channel := func(shift int) float64 {
+		c := float64(n>>shift&255) / 255
+		if c <= 0.04045 {
+			return c / 12.92
+		}
+		return math.Pow((c+0.055)/1.055, 2.4)
+	}
+	return 0.2126*channel(16) + 0.7152*channel(8) + 0.0722*channel(0)
+}
+
+// The script has an action for every row of the keyboard table.
+func TestEveryShortcutHasAnAction(t *testing.T) {
+	js, err := os.ReadFile("../static/app.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, actions, ok := strings.Cut(string(js), "const actions = {")
+	if !ok {
+		t.Fatal("app.js has no table of actions")
+	}
+	seen := map[string]bool{}
+	for _, k := range Keymap() {
+		if !regexp.MustCompile(`(?m)^\s+"?` + regexp.QuoteMeta(k.Do) + `"?:`).MatchString(actions) {
+			t.Errorf("%s: no action", k.Do)
+		}
+		for _, key := range k.Keys {
+			if seen[key] {
+				t.Errorf("%s: two rows", key)
+			}
+			seen[key] = true
+		}
+	}
+}

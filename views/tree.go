@@ -1,0 +1,515 @@
+package views
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/headerglass/headerglass/fieldtable"
+)
+
+const (
+	pageNodes   = 500 // children of the outermost table, or of one shown alone
+	nestedNodes = 100 // children of a nested table or array
+	maxNodes    = 2000
+	sortNodes   = 5000 // a table with more fields keeps its wire order
+
+	valuesBytes = 512 << 10 // text behind "show all" on one page
+	restBytes   = 256       // of what damage leaves unread
+)
+
+// Tree is a header table, or one value of it, as rows in depth-first order.
+type Tree struct {
+	Nodes []Node
+	// Crumbs lead from the whole table to the value shown alone; nil when the table is shown whole.
+	Crumbs []Crumb
+	Lost   bool // no value begins at the offset asked for, so the table is shown whole
+	Fields int  // of the outermost table, before any damage
+	// From and To are the children shown of the outermost or the lone table, out of Count.
+	From, To, Count  int
+	PrevURL, NextURL string
+	Unsorted         bool // too many fields to sort
+}
+
+// Crumb is one step of the way to a value.
+type Crumb struct {
+	Parts []Part
+	URL   string
+}
+
+// NodeKind tells the rows of a tree apart.
+type NodeKind uint8
+
+const (
+	NodeField   NodeKind = iota
+	NodeElement          // of an array
+	NodeMore             // stands for children that are not shown
+	NodeDamage           // stands where the table cannot be read on
+	NodePack             // heads the fields of one pack: Pack, and in Children how many there are
+)
+
+// Node is one row of a tree.
+type Node struct {
+	Kind  NodeKind
+	Level int // 1 = outermost
+	// Offset is the node's first byte and identifies it: a field's name-length octet, an element's tag.
+	// End is one past its last. Bytes from the first octet of the outermost table's length.
+	Offset, End int
+	Name        []Part // of a field; of an element, its index
+	NameNote    string // why the name breaks the specification's rule; "" = it does not
+	NameCommon  bool   // it breaks it as most names do: by a hyphen, a dot, a colon or a slash
+	Duplicate   string // which of several fields of this name it is, in words; "" = the only one
+	Path        string // as filters and copies write it
+	Value       Value
+	Children    int  // of a table or array, before any damage
+	Container   bool // a table or array
+	Open        bool // its children follow
+	Damaged     bool // itself or somewhere inside
+	Damage      *Damage
+	Rest        []DumpRow // of a NodeDamage: the bytes left unread, or the first of them
+	RestMore    bool
+	Hidden      int // of a NodeMore: how many children it stands for
+	URL         string
+	Hint        string
+	Pack        Pack
+	CodeURL     string // where the field alone is written as code; "" = nowhere
+	Filter      string // the condition "has this name", outermost fields only
+	Is, Not     string // the conditions "has this value", "has another"; "" where there are none
+}
+
+// TreeOptions say what part of a table is drawn.
+type TreeOptions struct {
+	Links Links // with At, Skip and Sorted of the request
+	Seq   uint64
+	Now   time.Time
+	// TraceURL is where traces are shown, with {trace} and {span} in it; "" = nowhere.
+	TraceURL string
+	// Removed are the bytes of the table that the message was stored without.
+	Removed []Range
+}
+
+type treeBuilder struct {
+	TreeOptions
+	encoded []byte
+	nodes   []Node
+	values  valueBudget
+	hints   map[int]string // by the offset of the value's node or tag
+}
+
+// container is what a table and an array have in common.
+type container struct {
+	scan  fieldtable.Scanner
+	end   int // one past its last byte
+	array bool
+}
+
+func containerOf(v fieldtable.Value) (container, bool) {
+	if t, ok := v.Table(); ok {
+		return container{scan: t.Scan(), end: v.End()}, true
+	}
+	if a, ok := v.Array(); ok {
+		return container{scan: a.Scan(), end: v.End(), array: true}, true
+	}
+	return container{}, false
+}
+
+// node start: a field begins with its name's length octet, an element with its tag.
+func start(f fieldtable.Field, array bool) int {
+	if array {
+		return f.Value.Offset()
+	}
+	return f.Offset
+}
+
+// BuildTree walks a table. encoded is what the table is a view of, with any bytes that follow it.
+func BuildTree(encoded []byte, t fieldtable.Table, hints []fieldtable.Hint, o TreeOptions) Tree {
+	b := &treeBuilder{TreeOptions: o, encoded: encoded, values: valueBudget{valuesBytes}, hints: map[int]string{}}
+	for _, h := range hints {
+		if _, ok := b.hints[h.Offset]; !ok {
+			b.hints[h.Offset] = h.Text
+		}
+	}
+	root := container{scan: t.Scan(), end: len(encoded)}
+	var tree Tree
+	for s := root.scan; s.Skip(); {
+		tree.Fields++
+	}
+	if at := o.Links.Query.At; at != 0 {
+		if crumbs, f, path, array, ok := find(root, at); ok {
+			tree.Crumbs = b.crumbs(crumbs)
+			b.alone(&tree, f, path, array)
+			return tree
+		}
+		tree.Lost = true
+	}
+	skip := o.Links.Query.Skip
+	if tree.Lost {
+		skip = 0
+	}
+	b.page(&tree, root, "", 1, skip)
+	tree.Nodes = b.nodes
+	return tree
+}
+
+// page draws one page of a container's children, with links to its neighbours.
+func (b *treeBuilder) page(tree *Tree, c container, path string, level, skip int) {
+	shown := b.children(c, path, level, skip, pageNodes)
+	tree.From, tree.To, tree.Count, tree.Unsorted = shown.from, shown.to, shown.count, shown.unsorted
+	if shown.from > 0 {
+		tree.PrevURL = b.at(b.Links.Query.At, max(shown.from-pageNodes, 0))
+	}
+	if shown.to < shown.count {
+		tree.NextURL = b.at(b.Links.Query.At, shown.to)
+	}
+}
+
+func (b *treeBuilder) at(offset, skip int) string {
+	return b.Links.Inspect(b.Seq, func(q *Query) { q.At, q.Skip = offset, skip })
+}
+
+// step is one stage of the way to a value.
+type step struct {
+	f     fieldtable.Field
+	index int
+	array bool // the value is an element of an array
+}
+
+// find goes down to the value whose node begins at an offset.
+func find(c container, at int) (way []step, f fieldtable.Field, path string, array, ok bool) {
+descend:
+	for {
+		for i := 0; c.scan.Next(); i++ {
+			f := c.scan.Field()
+			s := start(f, c.array)
+			if f.End <= at && f.Value.End() <= at {
+				continue
+			}
+			if s > at {
+				return nil, f, "", false, false
+			}
+			if c.array {
+				path = elementPath(path, i)
+			} else {
+				path = childPath(path, f.Name)
+			}
+			way = append(way, step{f, i, c.array})
+			if s == at {
+				return way, f, path, c.array, true
+			}
+			inner, isContainer := containerOf(f.Value)
+			if !isContainer {
+				return nil, f, "", false, false
+			}
+			c = inner
+			continue descend
+		}
+		return nil, f, "", false, false
+	}
+}
+
+func (b *treeBuilder) crumbs(way []step) []Crumb {
+	crumbs := []Crumb{{Parts: []Part{{Text: "All headers"}}, URL: b.at(0, 0)}}
+	for _, s := range way {
+		parts := Visible(clip(s.f.Name, 60))
+		if s.array {
+			parts = []Part{{Text: "[" + strconv.Itoa(s.index) + "]"}}
+		} else if len(s.f.Name) == 0 {
+			parts = []Part{{Text: `""`}}
+		}
+		crumbs = append(crumbs, Crumb{Parts: parts, URL: b.at(start(s.f, s.array), 0)})
+	}
+	return crumbs
+}
+
+// alone draws one value: a page of a container's children, or a page of a long text.
+func (b *treeBuilder) alone(tree *Tree, f fieldtable.Field, path string, array bool) {
+	if c, ok := containerOf(f.Value); ok {
+		b.page(tree, c, path, 1, b.Links.Query.Skip)
+		tree.Nodes = b.nodes
+		return
+	}
+	n := b.node(f, 0, array, path, 1)
+	if array {
+		n.Name = tree.Crumbs[len(tree.Crumbs)-1].Parts
+	}
+	if !n.Value.Removed {
+		n.Value = newValue(f.Value, b.Now, &b.values, true, b.Links.Query.Skip)
+		b.recognised(&n.Value, f)
+	}
+	at := b.Links.Query.At
+	if n.Value.From > 0 {
+		n.Value.PrevURL = b.at(at, max(n.Value.From-pageBytes, 0))
+	}
+	if n.Value.To < n.Value.Size && n.Value.To > 0 {
+		n.Value.NextURL = b.at(at, n.Value.To)
+	}
+	tree.Nodes = []Node{n}
+}
+
+type shown struct {
+	from, to, count int
+	unsorted        bool
+	damaged         bool
+}
+
+// children appends the children [skip, skip+limit) of a container, each followed by its own, and then what
+// stands for the rest: a link to more, or the damage.
+func (b *treeBuilder) children(c container, path string, level, skip, limit int) shown {
+	var out shown
+	first := c.scan.Offset()
+	whole := c.scan // a copy: counting does not move c.scan
+	for whole.Skip() {
+		out.count++
+	}
+	err := whole.Err()
+	out.from = min(skip, out.count)
+	out.to = min(out.from+limit, out.count)
+
+	fields := make([]fieldtable.Field, 0, out.to-out.from)
+	var pack []Pack // of each of fields; nil unless they stand by pack
+	var inPack [packs]int
+	grouped := b.Links.Query.Packs && b.Links.Query.At == 0 && level == 1 && !c.array
+	switch sorted := b.Links.Query.Sorted && !c.array || grouped; {
+	case grouped && out.count <= sortNodes:
+		all := make([]fieldtable.Field, 0, out.count)
+		for s := c.scan; s.Next(); {
+			all = append(all, s.Field())
+		}
+		pack, inPack = byPack(c.scan, all)
+		fields, pack = append(fields, all[out.from:out.to]...), pack[out.from:out.to]
+	case sorted && out.count <= sortNodes:
+		all := make([]fieldtable.Field, 0, out.count)
+		for s := c.scan; s.Next(); {
+			all = append(all, s.Field())
+		}
+		slices.SortStableFunc(all, func(a, b fieldtable.Field) int { return bytes.Compare(a.Name, b.Name) })
+		fields = append(fields, all[out.from:out.to]...)
+	default:
+		out.unsorted = sorted
+		s := c.scan
+		for range out.from {
+			s.Skip()
+		}
+		for range out.to - out.from {
+			s.Next()
+			fields = append(fields, s.Field())
+		}
+	}
+	var names map[string]*occurrence
+	if !c.array {
+		names = occurrences(c.scan, fields)
+	}
+
+	for i, f := range fields {
+		if len(b.nodes) >= maxNodes {
+			out.to = out.from + i
+			break
+		}
+		var p string
+		if c.array {
+			p = elementPath(path, out.from+i)
+		} else {
+			p = childPath(path, f.Name)
+		}
+		if pack != nil && (i == 0 || pack[i] != pack[i-1]) {
+			b.nodes = append(b.nodes, Node{Kind: NodePack, Level: level, Pack: pack[i], Children: inPack[pack[i]], Offset: start(f, false)})
+		}
+		n := b.node(f, out.from+i, c.array, p, level)
+		if o := names[string(f.Name)]; o != nil {
+			n.Duplicate = o.words(f.Offset)
+		}
+		at := len(b.nodes)
+		b.nodes = append(b.nodes, n)
+		if inner, ok := containerOf(f.Value); ok {
+			got := b.children(inner, p, level+1, 0, nestedNodes)
+			b.nodes[at].Children, b.nodes[at].Damaged = got.count, got.damaged
+			b.nodes[at].Open = len(b.nodes) > at+1
+			out.damaged = out.damaged || got.damaged
+			if got.to < got.count {
+				hidden := got.count - got.to
+				b.nodes = append(b.nodes, Node{
+					Kind: NodeMore, Level: level + 1, Offset: n.Offset, End: n.End, Hidden: hidden,
+					URL: b.at(n.Offset, got.to),
+				})
+				b.nodes[at].Open = true
+			}
+		}
+	}
+	if err != nil {
+		out.damaged = true
+		// The damage stands behind the last field that can be read.
+		if out.to == out.count {
+			b.nodes = append(b.nodes, b.damage(err, whole.Offset(), c.end, first, level))
+		}
+	}
+	return out
+}
+
+func (b *treeBuilder) node(f fieldtable.Field, index int, array bool, path string, level int) Node {
+	n := Node{
+		Kind: NodeField, Level: level, Offset: start(f, array), End: f.Value.End(), Path: path,
+		Value: newValue(f.Value, b.Now, &b.values, false, 0),
+	}
+	_, n.Container = containerOf(f.Value)
+	if array {
+		n.Kind = NodeElement
+		n.Name = []Part{{Text: "[" + strconv.Itoa(index) + "]"}}
+	} else {
+		n.Name = Visible(f.Name)
+		if len(f.Name) == 0 {
+			n.Name = []Part{{Text: `""`}}
+		}
+		n.NameNote, n.NameCommon = nameNote(f.Name)
+	}
+	if n.Value.Clipped && n.Value.All == nil && n.Value.AllDump == nil {
+		n.Value.MoreURL = b.at(n.Offset, 0)
+	}
+	n.Hint = b.hints[n.Offset]
+	if n.Hint == "" {
+		n.Hint = b.hints[f.Value.Offset()]
+	}
+	if !array && level == 1 && b.Links.Query.At == 0 {
+		n.Filter = path
+	}
+	if b.removed(f.Value) {
+		n.Value = Value{Class: n.Value.Class, Kind: n.Value.Kind, Tag: n.Value.Tag, Removed: true}
+		n.Hint = ""
+		return n
+	}
+	n.Is, n.Not = conditions(path, f.Value)
+	if !array {
+		n.CodeURL = b.Links.Inspect(b.Seq, func(q *Query) { q.Tab, q.At, q.Skip = tabCode, n.Offset, 0 })
+	}
+	b.recognised(&n.Value, f)
+	return n
+}
+
+// recognised adds what a text looks like.
+func (b *treeBuilder) recognised(v *Value, f fieldtable.Field) {
+	text, ok := f.Value.Text()
+	if !ok {
+		return
+	}
+	v.Notes = append(v.Notes, recognise(f.Name, text, b.Now, b.TraceURL)...)
+	if pretty, ok := prettyJSON(text); ok && b.values.take(len(pretty)) {
+		v.JSON = laidOut(pretty)
+	}
+}
+
+// removed reports whether the message was stored without v. A table or an array is without what is in it only if all
+// of that is gone.
+func (b *treeBuilder) removed(v fieldtable.Value) bool {
+	from := v.End() - len(v.Raw())
+	if _, ok := containerOf(v); ok {
+		return from < v.End() && covered(b.Removed, from, v.End())
+	}
+	return touched(b.Removed, from, v.End())
+}
+
+// damage is the row that says where and why a container cannot be read on.
+func (b *treeBuilder) damage(err error, at, end, first, level int) Node {
+	n := Node{Kind: NodeDamage, Level: level, Offset: at, End: end, Damaged: true, Damage: newDamage(err, at, end)}
+	if rest := n.Damage.Rest; !rest.Empty() && rest.End <= len(b.encoded) {
+		s := b.encoded[rest.Start:rest.End]
+		if touched(b.Removed, rest.Start, rest.End) {
+			n.Value.Removed = true
+			return n
+		}
+		n.RestMore = len(s) > restBytes
+		n.Rest = dump(s[:min(len(s), restBytes)], rest.Start, cellRow)
+	}
+	return n
+}
+
+// newDamage describes what a scan met. at is where it stopped, end where what it scanned ends.
+func newDamage(err error, at, end int) *Damage {
+	se, ok := errors.AsType[*fieldtable.SyntaxError](err)
+	if !ok {
+		return &Damage{Offset: at, Reason: err.Error(), Code: "unknown"}
+	}
+	d := &Damage{Offset: se.Offset, Code: se.Reason(), Path: se.Path, Reason: se.Err.Error()}
+	if se.HasTag {
+		tag := string(fieldtable.AppendTag(nil, se.Tag))
+		if errors.Is(err, fieldtable.ErrUnknownTag) {
+			d.Reason += " " + tag
+		} else {
+			d.Reason += " (tag " + tag + ")"
+		}
+	}
+	if from := max(at, se.Offset); from < end {
+		d.Rest = Range{from, end}
+	}
+	return d
+}
+
+// occurrence counts the fields of one name in a table.
+type occurrence struct {
+	offsets []int // of the first and of those on the page
+	count   int
+	last    int
+}
+
+// occurrences counts, over a whole table, the names that are on the page.
+func occurrences(s fieldtable.Scanner, page []fieldtable.Field) map[string]*occurrence {
+	names := make(map[string]*occurrence, len(page))
+	for _, f := range page {
+		names[string(f.Name)] = &occurrence{}
+	}
+	for s.Next() {
+		f := s.Field()
+		if o := names[string(f.Name)]; o != nil {
+			o.count++
+			o.last = f.Offset
+			if len(o.offsets) < maxNodes {
+				o.offsets = append(o.offsets, f.Offset)
+			}
+		}
+	}
+	return names
+}
+
+func (o *occurrence) words(offset int) string {
+	i := slices.Index(o.offsets, offset) + 1
+	switch {
+	case o.count < 2:
+		return ""
+	case i == 1:
+		return "first of " + strconv.Itoa(o.count)
+	case offset == o.last:
+		return "last of " + strconv.Itoa(o.count)
+	case i == 0:
+		return "one of " + strconv.Itoa(o.count)
+	default:
+		return strconv.Itoa(i) + " of " + strconv.Itoa(o.count)
+	}
+}
+
+// nameNote says how a name breaks the rule of AMQP 0-9-1 section 4.2.5.5, which nobody enforces: a letter, $
+// or # first, then letters, $, #, digits and _, at most 128 characters. common means that it does so only by
+// characters that names are full of.
+func nameNote(name []byte) (note string, common bool) {
+	switch {
+	case len(name) == 0:
+		return "empty name", false
+	case !utf8.Valid(name):
+		return "name is not UTF-8", false
+	case utf8.RuneCount(name) > 128:
+		return "name longer than 128 characters", false
+	}
+	for i, r := range string(name) {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '$' || r == '#'
+		switch {
+		case letter, i > 0 && (r >= '0' && r <= '9' || r == '_'):
+		case i == 0:
+			return "name does not begin with a letter, $ or #", r == '_'
+		case r == '-' || r == '.' || r == ':' || r == '/':
+			note, common = "name holds "+string(r), true
+		default:
+			return "name holds " + VisibleText([]byte(string(r))), false
+		}
+	}
+	return note, common
+}
