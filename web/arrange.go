@@ -1,0 +1,136 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+)
+
+// arrange puts the messages of a page in the order that req asks for. Messages
+// that compare equal keep their order, those without a value come last either
+// way.
+func arrange(ms []archive.Message, req request) []archive.Message {
+	if req.Sort.Path == "" {
+		return ms
+	}
+	type keyed struct {
+		m   archive.Message
+		key sortKey
+	}
+	rows := make([]keyed, len(ms))
+	for i, m := range ms {
+		rows[i].m = m
+		encoded, ok := m.HeaderTable()
+		if !ok {
+			continue
+		}
+		if v, err := fieldtable.View(encoded, req.dialect).At(req.Sort.Path); err == nil && !v.IsZero() && !wasRemoved(m, v) {
+			rows[i].key = newSortKey(v)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b keyed) int {
+		if a.key.class == classAbsent || b.key.class == classAbsent {
+			return cmp.Compare(b.key.class, a.key.class)
+		}
+		c := a.key.compare(b.key)
+		if req.Sort.Desc {
+			return -c
+		}
+		return c
+	})
+	sorted := make([]archive.Message, len(rows))
+	for i, r := range rows {
+		sorted[i] = r.m
+	}
+	return sorted
+}
+
+// sortKey is a value as it compares with others: numbers exactly across their
+// types, texts and bytes by their bytes, and class by class otherwise.
+type sortKey struct {
+	class  sortClass
+	number *big.Rat // for classNumber; nil for the infinities
+	float  float64  // for what number cannot hold
+	text   []byte
+}
+
+type sortClass uint8
+
+const (
+	classAbsent sortClass = iota // the zero sortKey
+	classVoid
+	classBool
+	classNumber
+	classTime
+	classText
+	classOther
+)
+
+func newSortKey(v fieldtable.Value) sortKey {
+	if n, ok := v.Bool(); ok {
+		k := sortKey{class: classBool}
+		if n {
+			k.float = 1
+		}
+		return k
+	}
+	if n, ok := v.Int64(); ok {
+		return sortKey{class: classNumber, number: new(big.Rat).SetInt64(n)}
+	}
+	if n, ok := v.Uint64(); ok {
+		return sortKey{class: classNumber, number: new(big.Rat).SetUint64(n)}
+	}
+	if f, ok := v.Float64(); ok {
+		// SetFloat64 is nil where f is not finite.
+		return sortKey{class: classNumber, number: new(big.Rat).SetFloat64(f), float: f}
+	}
+	if d, ok := v.Decimal(); ok {
+		scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d.Scale)), nil)
+		return sortKey{class: classNumber, number: new(big.Rat).SetFrac(big.NewInt(int64(d.Unscaled)), scale)}
+	}
+	if t, ok := v.Timestamp(); ok {
+		unit := int64(1)
+		if t.Unit == fieldtable.Milliseconds {
+			unit = 1000
+		}
+		return sortKey{class: classTime, number: big.NewRat(t.Value, unit)}
+	}
+	if s, ok := v.Text(); ok {
+		return sortKey{class: classText, text: s}
+	}
+	if b, ok := v.Bytes(); ok {
+		return sortKey{class: classText, text: b}
+	}
+	if v.Kind() == fieldtable.KindVoid {
+		return sortKey{class: classVoid}
+	}
+	return sortKey{class: classOther}
+}
+
+func (k sortKey) compare(with sortKey) int {
+	if c := cmp.Compare(k.class, with.class); c != 0 {
+		return c
+	}
+	switch {
+	case k.number != nil && with.number != nil:
+		return k.number.Cmp(with.number)
+	case k.number != nil || with.number != nil:
+		// One of them is infinite or not a number, which cmp puts first.
+		return cmp.Compare(k.size(), with.size())
+	case k.class == classText:
+		return bytes.Compare(k.text, with.text)
+	}
+	return cmp.Compare(k.float, with.float)
+}
+
+// size puts every finite number in one place between the infinities.
+func (k sortKey) size() float64 {
+	if k.number != nil {
+		return 0
+	}
+	return k.float
+}

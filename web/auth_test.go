@@ -1,0 +1,507 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"golang.org/x/crypto/bcrypt"
+)
+
+const (
+	testPassword = "correct horse"
+	testToken    = "0123456789abcdef0123456789abcdef"
+)
+
+// clock is one that a test moves.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) forward(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func hashed(t *testing.T, password string) string {
+	t.Helper()
+	b, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func basic(user, password string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+}
+
+// guarded is a fixture that asks for a login.
+type guarded struct {
+	*fixture
+	clock         *clock
+	users, tokens string // file names
+	log           *bytes.Buffer
+}
+
+func newGuarded(t *testing.T) *guarded {
+	t.Helper()
+	dir := t.TempDir()
+	g := &guarded{clock: &clock{now: noon}, log: new(bytes.Buffer)}
+	g.users = write(t, filepath.Join(dir, "users"), "# made by hand\n\nann:"+hashed(t, testPassword)+"\nbob:"+hashed(t, "bob's")+"\r\n")
+	g.tokens = write(t, filepath.Join(dir, "tokens"), testToken+"\n")
+	auth, err := NewAuth(AuthConfig{UserFile: g.users, TokenFile: g.tokens, Now: g.clock.Now, Logger: slog.New(slog.NewTextHandler(g.log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.fixture = newFixture(t, func(c *Config, _ *archiveConfig) { c.Auth = auth })
+	g.fill(1)
+	return g
+}
+
+func TestLogin(t *testing.T) {
+	g := newGuarded(t)
+	for _, tt := range []struct {
+		name, authorization string
+		status              int
+	}{
+		{"nothing", "", 401},
+		{"user", basic("ann", testPassword), 200},
+		{"other user", basic("bob", "bob's"), 200},
+		{"wrong password", basic("ann", "wrong"), 401},
+		{"another's password", basic("ann", "bob's"), 401},
+		{"no password", basic("ann", ""), 401},
+		{"no such user", basic("eve", testPassword), 401},
+		{"no user", basic("", testPassword), 401},
+		{"bearer", "Bearer " + testToken, 200},
+		{"bearer in small letters", "bearer " + testToken, 200},
+		{"token as password", basic("anything", testToken), 200},
+		{"token as user", basic(testToken, ""), 401},
+		{"token cut short", "Bearer " + testToken[:31], 401},
+		{"token too long", "Bearer " + testToken + "0", 401},
+		{"password as token", "Bearer " + testPassword, 401},
+		{"hash as password", basic("ann", hashed(t, testPassword)), 401},
+		{"another scheme", "Digest " + testToken, 401},
+		{"not base64", "Basic !!!", 401},
+		{"no colon", "Basic " + base64.StdEncoding.EncodeToString([]byte("ann")), 401},
+		{"a long password", basic("ann", strings.Repeat("x", 20<<10)), 401},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var header []string
+			if tt.authorization != "" {
+				header = []string{"Authorization", tt.authorization}
+			}
+			g.get("/", header...).want(tt.status)
+		})
+	}
+}
+
+// Only how the process is doing is told to strangers.
+func TestEverythingNeedsALogin(t *testing.T) {
+	g := newGuarded(t)
+	css := "/static/" + g.assets.URL("app.css")
+	for _, path := range []string{
+		"/", "/m/1", "/m/1/headers.bin", "/m/1/content-header.bin", "/m/1/body.bin", "/api/messages", "/api/messages/1", "/api/keys",
+		"/api/status", "/export.jsonl", "/live", "/metrics", "/nowhere", css, "/healthz/x", "/HEALTHZ", "//healthz", "/m/../healthz",
+	} {
+		for _, accept := range []string{"text/html", "application/json", "*/*"} {
+			r := g.get(path, "Accept", accept)
+			if r.StatusCode != http.StatusUnauthorized {
+				t.Errorf("%s: status %d", path, r.StatusCode)
+			}
+			if got := strings.Join(r.Header.Values("WWW-Authenticate"), ", "); got != `Basic realm="headerglass", charset="UTF-8", Bearer realm="headerglass"` {
+				t.Errorf("%s: WWW-Authenticate %s", path, got)
+			}
+			if strings.Contains(string(r.body), "orders.dlq") || len(r.body) > 200 {
+				t.Errorf("%s tells a stranger: %s", path, r.body)
+			}
+		}
+		if r := g.get(path, "Authorization", "Bearer "+testToken); r.StatusCode == http.StatusUnauthorized {
+			t.Errorf("%s refuses a token", path)
+		}
+	}
+	g.get("/healthz").want(http.StatusOK).wantText("ok")
+	g.do("HEAD", "/healthz").want(http.StatusOK)
+	if r := g.get("/readyz").want(http.StatusOK); string(r.body) != "consuming\n" {
+		t.Errorf("/readyz tells a stranger %q", r.body)
+	}
+}
+
+func TestHealthUnderABasePath(t *testing.T) {
+	g := newGuarded(t)
+	g.fixture = newFixture(t, func(c *Config, _ *archiveConfig) { c.Auth, c.BasePath = g.cfg.Auth, "/glass" })
+	g.get("/glass/healthz").want(http.StatusOK)
+	g.get("/healthz").want(http.StatusOK)
+	g.get("/glass/").want(http.StatusUnauthorized)
+	g.get("/glass").want(http.StatusUnauthorized)
+}
+
+// A password is hashed once, not for every request.
+func TestProvedPasswordIsNotHashedAgain(t *testing.T) {
+	g := newGuarded(t)
+	g.get("/", "Authorization", basic("ann", testPassword)).want(200)
+	h := g.cfg.Auth.hash
+	for range cap(h.slots) {
+		h.slots <- struct{}{} // whoever hashes now waits
+	}
+	for range 100 {
+		g.get("/api/status", "Authorization", basic("ann", testPassword)).want(200)
+		g.get("/api/status", "Authorization", "Bearer "+testToken).want(200)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := httptest.NewRequestWithContext(ctx, "GET", "/", nil)
+	r.Header.Set("Authorization", basic("ann", "other"))
+	if _, err := g.cfg.Auth.login(r); err != errLoginBusy {
+		t.Errorf("another password: %v, want %v", err, errLoginBusy)
+	}
+}
+
+func TestFailedLoginsOfAnAddressAreLimited(t *testing.T) {
+	g := newGuarded(t)
+	g.get("/", "Authorization", basic("bob", "bob's")).want(200)
+	for i := range addrFailures {
+		if r := g.get("/", "Authorization", basic("ann", fmt.Sprint(i))); r.StatusCode != 401 {
+			t.Fatalf("failure %d: status %d", i+1, r.StatusCode)
+		}
+	}
+	r := g.get("/", "Authorization", basic("ann", testPassword)).want(http.StatusTooManyRequests).wantHeader("Retry-After", "3")
+	if r.Header.Get("WWW-Authenticate") != "" {
+		t.Error("a browser is asked to try again at once")
+	}
+	// Who is known is not locked out by who is not.
+	g.get("/", "Authorization", basic("bob", "bob's")).want(200)
+	g.get("/", "Authorization", "Bearer "+testToken).want(200)
+	g.get("/healthz").want(200)
+	if a, _ := g.cfg.Auth.limiter.begin("198.51.100.7:1"); a == nil {
+		t.Error("another address has to wait too")
+	}
+	g.clock.forward(addrFailInterval)
+	g.get("/", "Authorization", basic("ann", testPassword)).want(200)
+}
+
+func TestFailedLoginsInAllAreLimited(t *testing.T) {
+	c := &clock{now: noon}
+	l := newLoginLimiter(c.Now)
+	fail := func(remote string) time.Duration {
+		finish, wait := l.begin(remote)
+		if wait == 0 {
+			finish(true)
+		}
+		return wait
+	}
+	for i := range totalFailures {
+		if wait := fail(fmt.Sprintf("[2001:db8:%x::1]:1", i)); wait != 0 {
+			t.Fatalf("failure %d has to wait %v", i+1, wait)
+		}
+	}
+	if wait := fail("192.0.2.1:1"); wait < time.Second {
+		t.Errorf("failure %d has to wait %v", totalFailures+1, wait)
+	}
+	c.forward(totalFailInterval)
+	if wait := fail("192.0.2.1:1"); wait != 0 {
+		t.Errorf("after %v, it has to wait %v", totalFailInterval, wait)
+	}
+}
+
+// Logins under way count, so that a burst is no way around the limit.
+func TestLoginsUnderWayCount(t *testing.T) {
+	l := newLoginLimiter((&clock{now: noon}).Now)
+	var all []func(bool)
+	for range addrFailures {
+		finish, wait := l.begin("192.0.2.1:1")
+		if wait != 0 {
+			t.Fatal(wait)
+		}
+		all = append(all, finish)
+	}
+	if _, wait := l.begin("192.0.2.1:2"); wait == 0 {
+		t.Error("one more was admitted")
+	}
+	for _, finish := range all {
+		finish(false)
+	}
+	if _, wait := l.begin("192.0.2.1:2"); wait != 0 {
+		t.Errorf("after all succeeded: wait %v", wait)
+	}
+}
+
+func TestLimitedAddresses(t *testing.T) {
+	for remote, want := range map[string]string{
+		"192.0.2.1:80": "192.0.2.1/32", "[::ffff:192.0.2.1]:80": "192.0.2.1/32", "[2001:db8:1:2:3:4:5:6]:80": "2001:db8:1:2::/64",
+		"[fe80::1%eth0]:80": "fe80::/64", "@": "invalid Prefix", "": "invalid Prefix", "pipe:1": "invalid Prefix",
+	} {
+		if got := network(remote).String(); got != want {
+			t.Errorf("%s: %s, want %s", remote, got, want)
+		}
+	}
+	c := &clock{now: noon}
+	l := newLoginLimiter(c.Now)
+	for i := range 3 * maxLimitedAddrs {
+		if finish, wait := l.begin(fmt.Sprintf("[2001:db8:%x:%x::]:1", i>>16, i&0xffff)); wait == 0 {
+			finish(true)
+		}
+		c.forward(totalFailInterval)
+	}
+	if len(l.addrs) > maxLimitedAddrs {
+		t.Errorf("%d addresses are remembered", len(l.addrs))
+	}
+}
+
+func TestCredentialFilesAreReadAgain(t *testing.T) {
+	g := newGuarded(t)
+	ann := []string{"Authorization", basic("ann", testPassword)}
+	bob := []string{"Authorization", basic("bob", "bob's")}
+	token := []string{"Authorization", "Bearer " + testToken}
+	g.get("/", ann...).want(200)
+	g.get("/", bob...).want(200)
+
+	write(t, g.users, "ann:"+hashed(t, "another")+"\n")
+	write(t, g.tokens, strings.Repeat("f", 40)+"\n")
+	g.clock.forward(reloadInterval)
+	g.get("/", ann...).want(401)
+	g.get("/", bob...).want(401)
+	g.get("/", token...).want(401)
+	g.get("/", "Authorization", basic("ann", "another")).want(200)
+	g.get("/", "Authorization", basic("x", strings.Repeat("f", 40))).want(200)
+
+	// What cannot be read changes nothing.
+	write(t, g.users, "ann:plain\n")
+	g.clock.forward(reloadInterval)
+	g.get("/", "Authorization", basic("ann", "another")).want(200)
+	g.get("/", "Authorization", basic("ann", "plain")).want(401)
+	if err := os.Remove(g.users); err != nil {
+		t.Fatal(err)
+	}
+	g.clock.forward(reloadInterval)
+	g.get("/", "Authorization", basic("ann", "another")).want(200)
+	if n := strings.Count(g.log.String(), "the old one stays"); n != 2 {
+		t.Errorf("logged %d times, want 2:\n%s", n, g.log)
+	}
+	write(t, g.users, "cat:"+hashed(t, "cat's")+"\n")
+	g.clock.forward(reloadInterval)
+	g.get("/", "Authorization", basic("cat", "cat's")).want(200)
+	if strings.Contains(g.log.String(), "plain") || strings.Contains(g.log.String(), "$2") {
+		t.Errorf("the log shows what the file says:\n%s", g.log)
+	}
+}
+
+func TestCredentialFilesThatCannotBeUsed(t *testing.T) {
+	hash := hashed(t, "x")
+	costly := "$2y$31$" + hash[7:]
+	for _, tt := range []struct{ name, users, tokens, want string }{
+		{"nothing", "", "", "neither"},
+		{"no users", "# none\n\n", "", "empty"},
+		{"no tokens", "", "\n", "empty"},
+		{"no hash", "ann\n", "", "line 1: no user:hash"},
+		{"no name", ":" + hash, "", "line 1: no user:hash"},
+		{"plain password", "# x\nann:secret-word\n", "", "line 2: the password is not hashed with bcrypt"},
+		{"MD5", "ann:$apr1$x$secret-word\n", "", "not hashed with bcrypt"},
+		{"SHA-1", "ann:{SHA}secret-word\n", "", "not hashed with bcrypt"},
+		{"flawed bcrypt", "ann:$2x$05$" + hash[7:] + "\n", "", "not hashed with bcrypt"},
+		{"cut hash", "ann:" + hash[:40] + "\n", "", "damaged"},
+		{"costly", "ann:" + costly + "\n", "", "cost 31"},
+		{"twice", "ann:" + hash + "\nbob:" + hash + "\nann:" + hash + "\n", "", "line 3: this user"},
+		{"short token", "", "secret-word\n", "line 1: a token has at least 16"},
+		{"huge", "", strings.Repeat("x", maxCredentialsBytes+1), "larger than"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var cfg AuthConfig
+			if tt.users != "" {
+				cfg.UserFile = write(t, filepath.Join(t.TempDir(), "users"), tt.users)
+			}
+			if tt.tokens != "" {
+				cfg.TokenFile = write(t, filepath.Join(t.TempDir(), "tokens"), tt.tokens)
+			}
+			_, err := NewAuth(cfg)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("%v, want %q", err, tt.want)
+			}
+			for _, secret := range []string{"secret-word", hash[10:]} {
+				if strings.Contains(err.Error(), secret) {
+					t.Errorf("the error shows a secret: %v", err)
+				}
+			}
+		})
+	}
+	if _, err := NewAuth(AuthConfig{UserFile: filepath.Join(t.TempDir(), "none")}); err == nil {
+		t.Error("a file that does not exist was read")
+	}
+}
+
+// htpasswd marks its hashes $2y$, golang.org/x/crypto/bcrypt $2a$: they mean the same.
+func TestReadsWhatHtpasswdWrites(t *testing.T) {
+	hash := hashed(t, "p")
+	file := write(t, filepath.Join(t.TempDir(), "users"), "ann:$2y$"+hash[4:]+"\n")
+	a, err := NewAuth(AuthConfig{UserFile: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("GET", "/", nil)
+	r.SetBasicAuth("ann", "p")
+	if _, err := a.login(r); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLoginsAreNotLogged(t *testing.T) {
+	g := newGuarded(t)
+	g.get("/", "Authorization", basic("typed-in-the-wrong-field", "mistyped")).want(401)
+	g.get("/", "Authorization", "Bearer mistyped-token").want(401)
+	log := g.log.String() + g.fixture.log.String()
+	if !strings.Contains(log, "login refused") || !strings.Contains(log, "remote=192.0.2.1") {
+		t.Errorf("refused logins are not logged: %s", log)
+	}
+	for _, secret := range []string{"typed", "mistyped"} {
+		if strings.Contains(log, secret) {
+			t.Errorf("the log says %q: %s", secret, log)
+		}
+	}
+}
+
+func (g *guarded) live(t *testing.T, srv *httptest.Server, header http.Header) (*websocket.Conn, int) {
+	t.Helper()
+	header.Set("Origin", srv.URL)
+	ws, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http")+"/live", header)
+	if resp == nil {
+		t.Fatal(err)
+	}
+	if err == nil {
+		t.Cleanup(func() { ws.Close() })
+	}
+	return ws, resp.StatusCode
+}
+
+func TestLiveFeedNeedsALogin(t *testing.T) {
+	g := newGuarded(t)
+	srv := g.listen(t)
+	page := g.get("/", "Accept", "text/html", "Authorization", basic("ann", testPassword)).want(200)
+	cookies := page.Cookies()
+	if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode || cookies[0].Path != "/live" || cookies[0].Domain != "" {
+		t.Fatalf("cookies %v", page.Header.Values("Set-Cookie"))
+	}
+	pass := cookies[0].Name + "=" + cookies[0].Value
+	for _, tt := range []struct {
+		name   string
+		header http.Header
+		status int
+	}{
+		{"nothing", http.Header{}, 401},
+		{"password", http.Header{"Authorization": {basic("ann", testPassword)}}, 101},
+		{"token", http.Header{"Authorization": {basic("x", testToken)}}, 101},
+		{"wrong", http.Header{"Authorization": {basic("ann", "wrong")}}, 401},
+		{"pass", http.Header{"Cookie": {pass}}, 101},
+		{"empty pass", http.Header{"Cookie": {passName + "="}}, 401},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, status := g.live(t, srv, tt.header); status != tt.status {
+				t.Errorf("status %d, want %d", status, tt.status)
+			}
+		})
+	}
+	for i := range cookies[0].Value {
+		tampered := []byte(cookies[0].Value)
+		if tampered[i]++; tampered[i] == '[' || tampered[i] == '{' || tampered[i] == ':' {
+			tampered[i] = '-'
+		}
+		r := httptest.NewRequest("GET", "/live", nil)
+		r.AddCookie(&http.Cookie{Name: passName, Value: string(tampered)})
+		if _, ok := g.cfg.Auth.pass(r); ok {
+			t.Errorf("a pass with another character %d is good", i)
+		}
+	}
+	// A pass is for the feed, for a day, and for this process.
+	g.get("/", "Cookie", pass).want(401)
+	g.get("/api/messages", "Cookie", pass).want(401)
+	other := newGuarded(t)
+	if _, status := other.live(t, other.listen(t), http.Header{"Cookie": {pass}}); status != 401 {
+		t.Errorf("a pass of another process: status %d", status)
+	}
+	g.clock.forward(passTime)
+	if _, status := g.live(t, srv, http.Header{"Cookie": {pass}}); status != 401 {
+		t.Errorf("a pass of yesterday: status %d", status)
+	}
+	// Nothing but a page hands one out.
+	for _, r := range []*response{g.get("/", "Accept", "text/html"), g.get("/api/status", "Authorization", "Bearer "+testToken), g.get("/healthz")} {
+		if len(r.Cookies()) > 0 {
+			t.Errorf("a pass with status %d", r.StatusCode)
+		}
+	}
+}
+
+// The feed ends when the user may no longer see it.
+func TestLiveFeedEndsWithTheLogin(t *testing.T) {
+	g := newGuarded(t)
+	srv := g.listen(t)
+	ann, _ := g.live(t, srv, http.Header{"Authorization": {basic("ann", testPassword)}})
+	tok, _ := g.live(t, srv, http.Header{"Authorization": {"Bearer " + testToken}})
+	write(t, g.users, "bob:"+hashed(t, "bob's")+"\n")
+	g.clock.forward(reloadInterval)
+	ann.SetReadDeadline(time.Now().Add(10 * time.Second))
+	for {
+		if _, _, err := ann.ReadMessage(); err != nil {
+			if ne, ok := err.(interface{ Timeout() bool }); ok && ne.Timeout() {
+				t.Fatal("still there")
+			}
+			break
+		}
+	}
+	g.add(message{key: "later"})
+	b := &browser{t, tok}
+	if m := b.rows(); m["count"] != 1.0 {
+		t.Errorf("another's feed: %v", m)
+	}
+}
+
+func TestManyLoginsAtOnce(t *testing.T) {
+	g := newGuarded(t)
+	var wg sync.WaitGroup
+	for i := range 200 {
+		wg.Go(func() {
+			r := httptest.NewRequest("GET", "/", nil)
+			r.RemoteAddr = fmt.Sprintf("198.51.100.%d:1", i%50)
+			password := testPassword
+			if i%2 == 1 {
+				password = "wrong"
+			}
+			r.SetBasicAuth("ann", password)
+			_, err := g.cfg.Auth.login(r)
+			if _, limited := err.(*loginsError); !limited && (err == nil) != (i%2 == 0) {
+				t.Errorf("password %q: %v", password, err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, f := range g.cfg.Auth.limiter.addrs {
+		if f.pending != 0 {
+			t.Error("a login is still under way")
+		}
+	}
+}

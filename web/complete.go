@@ -1,0 +1,43 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/typedjson"
+)
+
+const maxCompletions = 12
+
+// apiComplete offers header names really seen, and properties, for the word that
+// ends at byte "at" of the filter "q", by default its end. They stand in the place
+// of the bytes from "start" to there.
+func (s *Server) apiComplete(w http.ResponseWriter, r *http.Request) error {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return &paramError{"query", "The parameters of this address are not URL-encoded correctly."}
+	}
+	q := values.Get("q")
+	at := len(q)
+	if text := values.Get("at"); text != "" {
+		if at, err = strconv.Atoi(text); err != nil || at < 0 || at > len(q) {
+			return &paramError{"at", "The parameter at of this address is not a place in the filter."}
+		}
+	}
+	items, start := query.Complete(s.archive.Snapshot(), q, at, maxCompletions)
+	b := []byte(`{`)
+	b = strconv.AppendInt(member(b, "start"), int64(start), 10)
+	b = append(member(b, "items"), '[')
+	for _, item := range items {
+		b = append(element(b), '{')
+		b = typedjson.AppendString(member(b, "insert"), item.Insert)
+		b = appendOctets(member(b, "name"), []byte(item.Name))
+		b = typedjson.AppendString(member(b, "meaning"), item.Meaning)
+		b = strconv.AppendUint(member(b, "count"), item.Count, 10)
+		b = append(b, '}')
+	}
+	w.Header().Set("Content-Type", "application/json")
+	return writeJSON(w, append(b, "]}"...))
+}

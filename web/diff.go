@@ -1,0 +1,121 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/views"
+)
+
+// diffSearch is how long the nearest message with the same routing key is
+// looked for.
+const diffSearch = 500 * time.Millisecond
+
+// diff compares the messages that the parameter m names, each time it stands
+// in the address or several at once with commas. With "with" it leads to the
+// comparison of one message with its older or newer neighbour of the same
+// exchange and routing key.
+func (s *Server) diff(w http.ResponseWriter, r *http.Request) error {
+	req, _, err := s.parse(r)
+	if err != nil {
+		return err
+	}
+	values := r.URL.Query()
+	seqs, err := diffSeqs(values["m"])
+	if err != nil {
+		return err
+	}
+	snap := s.archive.Snapshot()
+	if with := values.Get("with"); with != "" {
+		return s.diffNeighbour(w, r, snap, seqs, with)
+	}
+	p := s.frame(req.Query)
+	p.Title = "Compare"
+	var ms []views.Message
+	var notes []string
+	var first error
+	for _, seq := range seqs {
+		m, err := snap.Get(seq)
+		switch {
+		case errors.Is(err, archive.ErrEvicted):
+			notes = append(notes, fmt.Sprintf("Message %d was kept once and has been evicted.", seq))
+		case errors.Is(err, archive.ErrNotYet):
+			notes = append(notes, fmt.Sprintf("There is no message %d yet.", seq))
+		case err != nil:
+			return err
+		default:
+			ms = append(ms, s.opened(m, req.dialect))
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	status := http.StatusOK
+	if first != nil && len(ms) < 2 {
+		status = fail(first).Status
+	}
+	d := views.BuildDiff(ms, req.dialect, p.Links)
+	d.Notes = append(notes, d.Notes...)
+	return s.render(w, r, status, views.DiffPage(p, d))
+}
+
+func diffSeqs(given []string) ([]uint64, error) {
+	var seqs []uint64
+	for _, list := range given {
+		for text := range strings.SplitSeq(list, ",") {
+			if text = strings.TrimSpace(text); text == "" {
+				continue
+			}
+			seq, err := strconv.ParseUint(text, 10, 64)
+			if err != nil || seq == 0 {
+				return nil, &paramError{"m", "A message is named by its sequence number, which is a whole number from 1."}
+			}
+			if !slices.Contains(seqs, seq) {
+				seqs = append(seqs, seq)
+			}
+		}
+	}
+	if len(seqs) > views.MaxDiff {
+		return nil, &paramError{"m", "At most " + strconv.Itoa(views.MaxDiff) + " messages are compared at once."}
+	}
+	return seqs, nil
+}
+
+func (s *Server) diffNeighbour(w http.ResponseWriter, r *http.Request, snap archive.Snapshot, seqs []uint64, with string) error {
+	if len(seqs) != 1 || with != "older" && with != "newer" {
+		return &paramError{"with", `The parameter "with" is "older" or "newer", beside one message.`}
+	}
+	m, err := snap.Get(seqs[0])
+	if err != nil {
+		return err
+	}
+	others := snap.Backward(m.Seq())
+	if with == "newer" {
+		others = snap.Forward(m.Seq())
+	}
+	deadline := time.Now().Add(diffSearch)
+	n := 0
+	for other := range others {
+		if bytes.Equal(other.RoutingKey(), m.RoutingKey()) && bytes.Equal(other.Exchange(), m.Exchange()) {
+			v := url.Values{"m": {strconv.FormatUint(m.Seq(), 10), strconv.FormatUint(other.Seq(), 10)}}
+			http.Redirect(w, r, s.base+"/diff?"+v.Encode(), http.StatusSeeOther)
+			return nil
+		}
+		if n++; n%1024 == 0 && (time.Now().After(deadline) || r.Context().Err() != nil) {
+			break
+		}
+	}
+	p := s.frame(views.Query{})
+	p.Title = "Compare"
+	d := views.BuildDiff([]views.Message{s.opened(m, s.cfg.Dialect)}, s.cfg.Dialect, p.Links)
+	d.Notes = append(d.Notes, fmt.Sprintf("No %s message kept here has the exchange and routing key of message %d.", with, m.Seq()))
+	return s.render(w, r, http.StatusNotFound, views.DiffPage(p, d))
+}

@@ -1,0 +1,67 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+)
+
+// headersBin serves the field table as on the wire, with its length octets.
+func (s *Server) headersBin(w http.ResponseWriter, r *http.Request) error {
+	return s.download(w, r, "headers", func(m archive.Message) ([]byte, error) {
+		encoded, ok := m.HeaderTable()
+		switch {
+		case m.HeaderSize() != len(m.Header().Payload()):
+			return nil, errHeaderPrefix
+		case !ok:
+			return nil, errNoHeaders
+		}
+		return encoded, nil
+	})
+}
+
+// contentHeaderBin serves the content header frame's payload as on the wire.
+func (s *Server) contentHeaderBin(w http.ResponseWriter, r *http.Request) error {
+	return s.download(w, r, "content-header", func(m archive.Message) ([]byte, error) {
+		if m.HeaderSize() != len(m.Header().Payload()) {
+			return nil, errHeaderPrefix
+		}
+		return m.Header().Payload(), nil
+	})
+}
+
+// bodyBin serves a body that was kept whole.
+func (s *Server) bodyBin(w http.ResponseWriter, r *http.Request) error {
+	return s.download(w, r, "body", func(m archive.Message) ([]byte, error) {
+		if uint64(len(m.Body())) != m.BodySize() {
+			return nil, errBodyPrefix
+		}
+		return m.Body(), nil
+	})
+}
+
+// download serves octets as delivered, as an attachment that no browser
+// renders. The file name is made of the sequence number and part only:
+// nothing that a publisher wrote gets into it.
+func (s *Server) download(w http.ResponseWriter, r *http.Request, part string, octets func(archive.Message) ([]byte, error)) error {
+	m, err := s.message(r)
+	if err != nil {
+		return err
+	}
+	b, err := octets(m)
+	if err != nil {
+		return err
+	}
+	seq := strconv.FormatUint(m.Seq(), 10)
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", `attachment; filename="headerglass-`+seq+`-`+part+`.bin"`)
+	h.Set("Content-Length", strconv.Itoa(len(b)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	_, _ = w.Write(b) // an error here means that the browser went away
+	return nil
+}

@@ -1,0 +1,112 @@
+package web
+
+import (
+	"encoding/csv"
+	"encoding/hex"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/typedjson"
+)
+
+// csvExport is a line a message: the facts, then the values at the paths of cols. It reads a table only as far as these.
+func csvExport() exportFormat {
+	return exportFormat{extension: "csv", contentType: "text/csv; charset=utf-8", begin: func(_ *Server, w io.Writer, e export) (exporter, error) {
+		c := &csvExporter{w: csv.NewWriter(w), paths: e.Columns, dialect: e.dialect}
+		c.cells = []string{"seq", "received", "exchange", "routing_key", "redelivered", "header_count", "header_bytes", "body_bytes"}
+		for _, path := range e.Columns {
+			c.cells = append(c.cells, textCell([]byte(path)))
+		}
+		return c, c.w.Write(c.cells)
+	}}
+}
+
+type csvExporter struct {
+	w       *csv.Writer
+	paths   []string
+	dialect *fieldtable.Dialect
+	cells   []string
+}
+
+func (c *csvExporter) message(m archive.Message) error {
+	encoded, _ := m.HeaderTable()
+	c.cells = append(c.cells[:0],
+		strconv.FormatUint(m.Seq(), 10),
+		m.Received().UTC().Format(time.RFC3339Nano),
+		textCell(m.Exchange()),
+		textCell(m.RoutingKey()),
+		strconv.FormatBool(m.Redelivered()),
+		strconv.Itoa(m.Marks().HeaderCount),
+		strconv.Itoa(len(encoded)),
+		strconv.FormatUint(m.BodySize(), 10))
+	for _, path := range c.paths {
+		v, err := fieldtable.View(encoded, c.dialect).At(path)
+		switch {
+		case err != nil:
+			c.cells = append(c.cells, "")
+		case wasRemoved(m, v):
+			c.cells = append(c.cells, "(redacted)")
+		default:
+			c.cells = append(c.cells, valueCell(v))
+		}
+	}
+	return c.w.Write(c.cells)
+}
+
+func (c *csvExporter) close() error {
+	c.w.Flush()
+	return c.w.Error()
+}
+
+// valueCell is a value as a cell. A number stays one, with its sign, and is written exactly, although a spreadsheet may round
+// it. Tables and arrays are typed JSON.
+func valueCell(v fieldtable.Value) string {
+	switch v.Kind() {
+	case fieldtable.KindLongStr, fieldtable.KindShortStr:
+		text, _ := v.Text()
+		return textCell(text)
+	case fieldtable.KindBytes, fieldtable.KindChar8:
+		return hexCell(v.Raw())
+	case fieldtable.KindTable, fieldtable.KindArray:
+		return inertCell(string(typedjson.AppendValue(nil, v)))
+	case fieldtable.KindFloat32, fieldtable.KindFloat64:
+		if f, _ := v.Float64(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return inertCell(string(v.AppendText(nil)))
+		}
+	case fieldtable.KindVoid:
+		return "null"
+	}
+	return string(v.AppendText(nil))
+}
+
+func textCell(b []byte) string {
+	if !utf8.Valid(b) {
+		return hexCell(b) + " (not UTF-8)"
+	}
+	return inertCell(string(b))
+}
+
+// hexCell begins with a word, because a spreadsheet would take hexadecimal digits such as 12e5 for a number.
+func hexCell(b []byte) string { return "hex:" + hex.EncodeToString(b) }
+
+// inertCell puts an apostrophe before a text that a spreadsheet would take for a formula, also when it stands behind what is
+// not seen. The characters are those of the OWASP page on CSV injection, with their full-width and small forms.
+func inertCell(s string) string {
+	if strings.HasPrefix(s, "\t") || strings.HasPrefix(s, "\r") || strings.HasPrefix(s, "\n") {
+		return "'" + s
+	}
+	visible := strings.TrimLeftFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+	})
+	if r, _ := utf8.DecodeRuneInString(visible); visible != "" && strings.ContainsRune("=+-@＝＋－＠﹦﹢﹣﹫−", r) {
+		return "'" + s
+	}
+	return s
+}

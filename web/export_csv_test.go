@@ -1,0 +1,85 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+)
+
+func TestExportCSV(t *testing.T) {
+	f := contract(t)
+	r := f.get("/export.csv?cols=retries,big,tenant,list,list[0],bad").want(http.StatusOK).wantHeader("Content-Type", "text/csv; charset=utf-8")
+	want := strings.Join([]string{
+		"seq,received,exchange,routing_key,redelivered,header_count,header_bytes,body_bytes,retries,big,tenant,list,list[0],bad",
+		"1,2026-03-01T12:00:00Z,,none,false,0,0,0,,,,,,",
+		`2,2026-03-01T12:00:01Z,shop,a.b,true,5,75,6,3,9007199254740993,acme,"{""items"":[{""tag"":""t"",""type"":""bool"",""value"":true,""offset"":73,""end"":75}],""error"":null}",true,`,
+		"3,2026-03-01T12:00:02Z,hex:65ff (not UTF-8),<b>&\u2028,false,1,20,0,,,,,,", "",
+	}, "\n")
+	if got := string(r.body); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if n := f.FullDecodes(); n != 0 {
+		t.Errorf("%d messages were decoded", n)
+	}
+}
+
+// Text that a spreadsheet would execute is text; numbers are numbers.
+func TestExportCSVIsInert(t *testing.T) {
+	f := newFixture(t)
+	f.add(message{exchange: "=1+1", key: "@SUM(A1)", headers: fttest.Table(func(e *fttest.Encoder) {
+		e.Int32("negative", -5)
+		e.Float64("float", -0.5)
+		e.Float64("infinite", inf())
+		e.Decimal("decimal", 2, -314)
+		e.Str("text-negative", "-5")
+		e.Str("lf", "\n=1+1")
+		e.Str("wide", "＝1+1")
+		e.Bytes("octets", []byte{0x12, 0xe5})
+		e.Str("invalid", "=\xff")
+		e.Timestamp("ts", -1)
+		e.Void("void")
+		e.Str("=name()", "quoted, \"text\"")
+	})})
+	r := f.get(`/export.csv?cols=negative,float,infinite,decimal,text-negative,lf,wide,octets,invalid,ts,void,%22%3Dname()%22`).want(http.StatusOK)
+	want := "seq,received,exchange,routing_key,redelivered,header_count,header_bytes,body_bytes,negative,float,infinite,decimal,text-negative,lf,wide,octets,invalid,ts,void,\"\"\"=name()\"\"\"\n" +
+		"1,2026-03-01T12:00:00Z,'=1+1,'@SUM(A1),false,12,189,0,-5,-0.5,'+Inf,-3.14,'-5,\"'\n=1+1\",'＝1+1,hex:12e5,hex:3dff (not UTF-8),-1,null,\"quoted, \"\"text\"\"\"\n"
+	if got := string(r.body); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func inf() float64 {
+	zero := 0.0
+	return 1 / zero
+}
+
+func TestInertCell(t *testing.T) {
+	for _, s := range []string{"=1", "+1", "-1", "@A1", "\t=1", "\tx", "\rx", "\nx", " =1", "\u00a0+1", "\u3000@x", "\ufeff=1", "\u200b-1", "＝1", "＋1", "－1", "＠x", "\x00=1", "﹦1", "−1"} {
+		if got := inertCell(s); got != "'"+s {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+	for _, s := range []string{"", "a=1", "1-1", "'=1", "x@y", " ", "007", "grün", "\u200b", "(=1)"} {
+		if got := inertCell(s); got != s {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+}
+
+func TestExportCSVHidesWhatWasRemoved(t *testing.T) {
+	redact, err := archive.ParseRedaction("token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFixture(t, func(_ *Config, a *archive.Config) { a.Redact = redact })
+	f.add(message{headers: table("token", "secret", "tenant", "acme")})
+	f.get("/export.csv?cols=token,tenant").want(http.StatusOK).wantText(",(redacted),acme\n")
+	for _, path := range exportPaths() {
+		if strings.Contains(string(f.get(path+"?cols=token").body), "secret") {
+			t.Errorf("%s holds what was removed", path)
+		}
+	}
+}

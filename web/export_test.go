@@ -1,0 +1,373 @@
+package web
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/web/capture"
+	"github.com/headerglass/headerglass/web/embedded/traffic"
+)
+
+func exportPaths() []string {
+	return []string{"/export.jsonl", "/export.csv", "/export.zip", "/export.pcapng"}
+}
+
+// exportedKeys are the routing keys of an export, in its order.
+func exportedKeys(t *testing.T, path string, body []byte) (keys []string) {
+	t.Helper()
+	if strings.HasPrefix(path, "/export.csv") {
+		lines, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range lines[1:] {
+			keys = append(keys, l[3])
+		}
+		return keys
+	}
+	if len(body) == 0 {
+		return nil // no lines
+	}
+	for m := range reread(t, body).Snapshot().Forward(0) {
+		keys = append(keys, string(m.RoutingKey()))
+	}
+	return keys
+}
+
+// reread puts an export into a new archive.
+func reread(t *testing.T, export []byte) *archive.Archive {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "export")
+	if err := os.WriteFile(path, export, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := capture.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	a := archive.New(archive.Config{})
+	if _, err := f.Read(t.Context(), capture.Config{Archive: a, BodyLimit: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func orders(from, to int) (keys []string) {
+	for i := from; i <= to; i++ {
+		keys = append(keys, "order."+strconv.Itoa(i))
+	}
+	return keys
+}
+
+func TestExportsHoldWhatTheFilterMatches(t *testing.T) {
+	f := newFixture(t)
+	f.fill(450)
+	var third []string // every third from the first has the tenant t0
+	for i := 1; i <= 450; i += 3 {
+		third = append(third, "order."+strconv.Itoa(i))
+	}
+	for _, path := range exportPaths() {
+		name := "headerglass-export" + strings.TrimPrefix(path, "/export")
+		for _, tt := range []struct {
+			query string
+			want  []string
+			name  string
+		}{
+			{"", orders(1, 450), name},
+			{"?q=tenant%3Dt0", third, name},
+			{"?q=absent", nil, name},
+			{"?limit=7", orders(444, 450), "headerglass-export-newest-7" + strings.TrimPrefix(path, "/export")},
+			{"?limit=1450", orders(1, 450), name},
+			{"?limit=450", orders(1, 450), name},
+			{"?q=tenant%3Dt0&limit=2", []string{"order.445", "order.448"}, "headerglass-export-newest-2" + strings.TrimPrefix(path, "/export")},
+			{"?before=5", orders(1, 4), name},
+			{"?after=448", orders(449, 450), name},
+			{"?after=5&before=8", orders(6, 7), name},
+			{"?from=2026-03-01T12:00:10Z&to=2026-03-01T12:00:12Z", orders(11, 12), name},
+		} {
+			r := f.get(path+tt.query).want(http.StatusOK).wantHeader("Content-Disposition", `attachment; filename="`+tt.name+`"`)
+			if got := exportedKeys(t, path, r.body); !slices.Equal(got, tt.want) {
+				t.Errorf("%s%s holds %v, want %v", path, tt.query, got, tt.want)
+			}
+			head := f.do(http.MethodHead, path+tt.query).want(http.StatusOK).wantHeader("Content-Disposition", `attachment; filename="`+tt.name+`"`)
+			if len(head.body) != 0 {
+				t.Errorf("HEAD %s has a body", path)
+			}
+		}
+		f.get(path + "?q=%28").want(http.StatusBadRequest)
+		f.get(path + "?dialect=klingon").want(http.StatusBadRequest)
+		f.get(path + "?limit=all").want(http.StatusBadRequest)
+	}
+	f.cfg.ExportLimit = 3
+	for _, path := range exportPaths() {
+		if got := exportedKeys(t, path, f.get(path+"?limit=10").body); !slices.Equal(got, orders(448, 450)) {
+			t.Errorf("%s past a limit of 3: %v", path, got)
+		}
+	}
+}
+
+func TestExportOfNothing(t *testing.T) {
+	f := newFixture(t)
+	for _, path := range []string{"/export.jsonl", "/export.csv", "/export.zip", "/export.pcapng"} {
+		f.get(path).want(http.StatusOK)
+	}
+	if r := f.get("/export.csv"); string(r.body) != "seq,received,exchange,routing_key,redelivered,header_count,header_bytes,body_bytes\n" {
+		t.Errorf("the empty csv is %q", r.body)
+	}
+}
+
+func TestNoExports(t *testing.T) {
+	f := newFixture(t, func(c *Config, _ *archive.Config) { c.NoExports = true })
+	f.fill(1)
+	for _, path := range exportPaths() {
+		if r := f.get(path).want(http.StatusForbidden); string(r.body) != "Exports are switched off on this explorer.\n" {
+			t.Errorf("%s: %q", path, r.body)
+		}
+	}
+	f.get("/m/1/headers.bin").want(http.StatusOK)
+}
+
+func TestExportsWaitTheirTurn(t *testing.T) {
+	f := newFixture(t)
+	f.fill(1)
+	f.queries = query.NewLimiter(1, 0)
+	release, err := f.queries.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range exportPaths() {
+		f.get(path).want(http.StatusServiceUnavailable).wantHeader("Content-Disposition", "")
+	}
+	release()
+	for _, path := range exportPaths() {
+		f.get(path).want(http.StatusOK)
+	}
+}
+
+// leaver is a browser that goes away, or just ends the request, after some writes.
+type leaver struct {
+	*httptest.ResponseRecorder
+	after  int
+	leave  func()
+	broken error
+}
+
+func (l *leaver) Write(b []byte) (int, error) {
+	if l.after--; l.after < 0 {
+		l.leave()
+		if l.broken != nil {
+			return 0, l.broken
+		}
+	}
+	return l.ResponseRecorder.Write(b)
+}
+
+func (l *leaver) WriteString(s string) (int, error) { return l.Write([]byte(s)) }
+
+// An export that cannot be finished is cut off, so that nobody takes it for whole, and goes no further.
+func TestExportIsCutOff(t *testing.T) {
+	f := newFixture(t)
+	for range 3000 {
+		f.add(message{headers: table("k", strings.Repeat("v", 500))})
+	}
+	for _, path := range exportPaths() {
+		if path == "/export.csv" {
+			path += "?cols=k" // more than one buffer
+		}
+		for _, broken := range []error{nil, errors.New("connection reset")} {
+			ctx, cancel := context.WithCancel(t.Context())
+			w := &leaver{ResponseRecorder: httptest.NewRecorder(), after: 1, leave: cancel, broken: broken}
+			before := f.FullDecodes()
+			func() {
+				defer func() {
+					if p := recover(); p != http.ErrAbortHandler {
+						t.Errorf("%s: recovered %v", path, p)
+					}
+				}()
+				f.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, nil))
+			}()
+			if n := f.FullDecodes() - before; n > 600 {
+				t.Errorf("%s: %d messages were decoded for a browser that was gone", path, n)
+			}
+			cancel()
+		}
+	}
+	if release, err := f.queries.Acquire(t.Context()); err != nil {
+		t.Errorf("a place was not given back: %v", err)
+	} else {
+		release()
+	}
+}
+
+// An export that has been begun is not cut off because others come in between.
+func TestExportWaitsWhenBegun(t *testing.T) {
+	f := newFixture(t)
+	for range 1000 {
+		f.add(message{body: make([]byte, 1000)})
+	}
+	f.queries = query.NewLimiter(1, time.Millisecond)
+	w := &leaver{ResponseRecorder: httptest.NewRecorder(), after: 1}
+	w.leave = sync.OnceFunc(func() {
+		release, err := f.queries.Acquire(t.Context())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		time.AfterFunc(20*time.Millisecond, release)
+	})
+	f.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/export.pcapng", nil))
+	if n := len(exportedKeys(t, "/export.pcapng", w.Body.Bytes())); n != 1000 {
+		t.Errorf("%d messages, want 1000", n)
+	}
+}
+
+// What is evicted while an export goes on is left out of it, and nothing is pinned or sent twice.
+func TestExportDuringEviction(t *testing.T) {
+	f := newFixture(t, func(_ *Config, a *archive.Config) { a.MaxBytes = 1 << 20 })
+	body := bytes.Repeat([]byte("b"), 1000)
+	for range 700 {
+		f.add(message{key: "old", body: body})
+	}
+	first := f.archive.Snapshot().First()
+	w := &leaver{ResponseRecorder: httptest.NewRecorder(), after: 1, leave: func() {
+		for range 500 {
+			f.add(message{key: "new", body: body})
+		}
+	}}
+	f.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/export.pcapng", nil))
+	keys := exportedKeys(t, "/export.pcapng", w.Body.Bytes())
+	if len(keys) == 0 || len(keys) > 700-int(first)+1 || slices.Contains(keys, "new") {
+		t.Errorf("%d messages: %v", len(keys), slices.Compact(keys))
+	}
+}
+
+// Each export that can be read again gives the archive that it was made from: what the senders of the demo send, damage
+// included, and the corpus.
+func TestRoundTrip(t *testing.T) {
+	f := newFixture(t, func(_ *Config, a *archive.Config) { a.BodyLimit = 1000 })
+	f.addSpecimens()
+	g := traffic.New(1)
+	for range 300 {
+		m := g.Next()
+		f.add(message{exchange: m.Exchange, key: m.RoutingKey, redelivered: m.Redelivered, consumer: "ctag", payload: m.Header, body: m.Body})
+	}
+	f.add(message{exchange: "\xff", key: "\x00\n", body: bytes.Repeat([]byte("long"), 1000)})
+	f.add(message{payload: []byte{0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 1}}) // cut off in the length of its table
+	for _, path := range []string{"/export.jsonl", "/export.zip", "/export.pcapng"} {
+		got := reread(t, f.get(path).want(http.StatusOK).body).Snapshot()
+		if got.Len() != f.archive.Snapshot().Len() {
+			t.Fatalf("%s: %d messages, want %d", path, got.Len(), f.archive.Snapshot().Len())
+		}
+		for want := range f.archive.Snapshot().Forward(0) {
+			m, err := got.Get(want.Seq())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(m.Header().Payload(), want.Header().Payload()) {
+				t.Errorf("%s: message %d has another content header", path, want.Seq())
+			}
+			if !bytes.Equal(m.Body(), want.Body()) || m.BodySize() != want.BodySize() {
+				t.Errorf("%s: message %d has %d of %d octets of its body, want %d of %d", path, want.Seq(), len(m.Body()), m.BodySize(), len(want.Body()), want.BodySize())
+			}
+			if facts, want := factsOf(m), factsOf(want); facts != want {
+				t.Errorf("%s: %s, want %s", path, facts, want)
+			}
+		}
+	}
+}
+
+func factsOf(m archive.Message) string {
+	return fmt.Sprintf("message %d of %s: tag %d, redelivered %v, consumer %q, exchange %q, key %q, %+v",
+		m.Seq(), m.Received().UTC(), m.DeliveryTag(), m.Redelivered(), m.ConsumerTag(), m.Exchange(), m.RoutingKey(), m.Marks())
+}
+
+func TestExportZip(t *testing.T) {
+	f := contract(t)
+	r := f.get("/export.zip").want(http.StatusOK).wantHeader("Content-Type", "application/zip")
+	z, err := zip.NewReader(bytes.NewReader(r.body), int64(len(r.body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, file := range z.File {
+		names = append(names, file.Name)
+	}
+	if want := []string{
+		"000001/message.json", "000001/content-header.bin", "000001/body.bin", // it has no headers
+		"000002/message.json", "000002/headers.bin", "000002/content-header.bin", "000002/body.bin",
+		"000003/message.json", "000003/headers.bin", "000003/content-header.bin", "000003/body.bin",
+	}; !slices.Equal(names, want) {
+		t.Errorf("the files are %v", names)
+	}
+	read := func(name string) []byte {
+		file, err := z.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		var b bytes.Buffer
+		if _, err := b.ReadFrom(file); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	for _, seq := range []string{"2", "3"} {
+		if got, want := read("00000"+seq+"/message.json"), f.get("/api/messages/"+seq).body; !bytes.Equal(got, want) {
+			t.Errorf("message.json is %s, the API has %s", got, want)
+		}
+		for _, part := range []string{"headers.bin", "content-header.bin"} {
+			if got, want := read("00000"+seq+"/"+part), f.get("/m/"+seq+"/"+part).body; !bytes.Equal(got, want) {
+				t.Errorf("%s is %x, the download has %x", part, got, want)
+			}
+		}
+	}
+	if got := read("000002/body.bin"); string(got) != "long" { // of "longer", with a limit of 4
+		t.Errorf("the body is %q", got)
+	}
+	if want := "headerglass: every message that was kept"; z.Comment != want {
+		t.Errorf("the comment is %q, want %q", z.Comment, want)
+	}
+}
+
+func TestExportNamesTheFilter(t *testing.T) {
+	f := newFixture(t)
+	f.fill(20)
+	r := f.get("/export.zip?limit=2&q=tenant%3Dt1")
+	z, err := zip.NewReader(bytes.NewReader(r.body), int64(len(r.body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "headerglass: messages that match tenant = t1 (only the newest 2)"; z.Comment != want {
+		t.Errorf("the comment is %q, want %q", z.Comment, want)
+	}
+}
+
+// The number of files in a zip stays below 65,536, and the file's name tells that something was left out.
+func TestZipHasItsOwnLimit(t *testing.T) {
+	f := newFixture(t)
+	for range zipMessages + 1 {
+		f.add(message{})
+	}
+	r := f.get("/export.zip").want(http.StatusOK).wantHeader("Content-Disposition", `attachment; filename="headerglass-export-newest-16383.zip"`)
+	z, err := zip.NewReader(bytes.NewReader(r.body), int64(len(r.body)))
+	if err != nil || len(z.File) > 1<<16-1 || z.File[0].Name != "000002/message.json" {
+		t.Errorf("%d files, %v", len(z.File), err)
+	}
+}

@@ -1,0 +1,36 @@
+package web
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/headerglass/headerglass/views"
+)
+
+// healthz says that the process serves requests.
+func (s *Server) healthz(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, "ok\n")
+	return nil
+}
+
+// readyz says whether messages can arrive: 503 unless the explorer is
+// connected and consuming. A full window counts as consuming, and files that
+// have been read count as all that is to come.
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	b := s.cfg.Broker()
+	if !consuming(b.State) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	state := string(b.State)
+	if state == "" {
+		state = string(views.StateStopped)
+	}
+	_, _ = io.WriteString(w, state+"\n")
+	return nil
+}
+
+func consuming(s views.State) bool {
+	return s == views.StateConsuming || s == views.StateWindowFull || s == views.StateBlocked || s == views.StateReplayed
+}

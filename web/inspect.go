@@ -1,0 +1,332 @@
+package web
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/views"
+)
+
+const (
+	maxPaste      = 1 << 20  // bytes of an upload, and of what an address holds once unpacked
+	maxPasteParam = 24 << 10 // of the parameter that holds bytes in an address
+	redirectParam = 6 << 10  // of one that also goes into a Location header, which proxies keep short
+	packedParam   = "z"      // base64url of DEFLATE (RFC 1951)
+)
+
+// pasteError is an upload that cannot be shown; the form says why.
+type pasteError struct {
+	status int
+	msg    string
+}
+
+func (e *pasteError) Error() string { return "web: " + e.msg }
+
+func badPaste(msg string) error { return &pasteError{http.StatusBadRequest, msg} }
+
+func pasteTooBig() error {
+	return &pasteError{http.StatusRequestEntityTooLarge, "This is more than the page takes; `headerglass decode` on a command line takes more."}
+}
+
+// paste is what someone gave to look at.
+type paste struct {
+	data []byte
+	text string // as typed; "" when it was a file or in an address
+}
+
+// inspect shows bytes from elsewhere as the inspector shows a message's. They
+// are in the address: as hex, as base64, or packed in z, which upload makes.
+func (s *Server) inspect(w http.ResponseWriter, r *http.Request) error {
+	v := r.URL.Query()
+	digits := ""
+	if !v.Has(packedParam) && !v.Has("base64") {
+		// Beside bytes, hex is an offset into them, as for any message.
+		digits = v.Get("hex")
+		v.Del("hex")
+		r = r.Clone(r.Context())
+		r.URL.RawQuery = v.Encode()
+	}
+	req, _, err := s.parse(r)
+	if err != nil {
+		return err
+	}
+	var p paste
+	switch {
+	case digits != "":
+		p.data, err = fromHex(digits)
+	case v.Get("base64") != "":
+		p.data, err = fromBase64(v.Get("base64"))
+	case v.Get(packedParam) != "":
+		p.data, err = unpack(v.Get(packedParam))
+	}
+	return s.inspectPage(w, r, req, p, v.Get("as"), err)
+}
+
+// upload takes what the form of inspect sends. It is the one route that
+// answers POST: bytes that someone pastes or has in a file can be longer than
+// an address, and without a script only a POST carries a file. It changes
+// nothing and keeps nothing, takes maxPaste at most, and, as secure sees to
+// for every request with another method than GET, comes from no other site's
+// page.
+func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
+	req, _, err := s.parse(r)
+	if err != nil {
+		return err
+	}
+	p, dialect, err := readUpload(w, r)
+	if dialect != "" {
+		d, derr := fieldtable.DialectByName(dialect)
+		if derr != nil {
+			return &paramError{"dialect", "There is no dialect of this name: " + derr.Error() + "."}
+		}
+		req.dialect = d
+		if d != s.cfg.Dialect {
+			req.Dialect = dialect
+		}
+	}
+	if err != nil || len(p.data) == 0 {
+		if err == nil {
+			err = badPaste("Paste some bytes, or choose a file.")
+		}
+		return s.inspectPage(w, r, req, p, "", err)
+	}
+	if packed := pack(p.data); len(packed) <= redirectParam {
+		l := views.Links{Base: s.base, Query: views.Query{Dialect: req.Dialect}, Pasted: url.Values{packedParam: {packed}}.Encode()}
+		http.Redirect(w, r, l.Inspect(0, func(*views.Query) {}), http.StatusSeeOther)
+		return nil
+	}
+	return s.inspectPage(w, r, req, p, "", nil)
+}
+
+// readUpload reads the form: a file if there is one, the text otherwise.
+func readUpload(w http.ResponseWriter, r *http.Request) (p paste, dialect string, err error) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxPaste+64<<10) // the rest of the form
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return p, "", badPaste("The form came in a shape that this page does not send.")
+	}
+	for {
+		part, err := parts.NextPart()
+		if err == io.EOF {
+			return p, dialect, nil
+		}
+		var b []byte
+		if err == nil {
+			b, err = io.ReadAll(io.LimitReader(part, maxPaste+1))
+		}
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok || len(b) > maxPaste {
+			return paste{}, dialect, pasteTooBig()
+		}
+		if err != nil {
+			return paste{}, dialect, badPaste("The form ended early.")
+		}
+		switch part.FormName() {
+		case "dialect":
+			dialect = string(b)
+		case "bytes":
+			if len(bytes.TrimSpace(b)) == 0 || p.data != nil {
+				break
+			}
+			p.text = string(b)
+			if p.data, err = fromText(p.text); err != nil {
+				return p, dialect, err
+			}
+		case "file":
+			if len(b) > 0 {
+				p.data, p.text = fromFile(b), ""
+			}
+		}
+	}
+}
+
+// fromText reads hex where all characters allow it, and base64 otherwise.
+func fromText(text string) ([]byte, error) {
+	if b, err := fromHex(text); err == nil {
+		return b, nil
+	}
+	b, err := fromBase64(text)
+	if err != nil {
+		return nil, badPaste("These characters are neither hex nor base64.")
+	}
+	return b, nil
+}
+
+func fromHex(text string) ([]byte, error) {
+	b, err := hex.DecodeString(strings.TrimPrefix(strings.Join(strings.Fields(text), ""), "0x"))
+	if err != nil {
+		return nil, badPaste("These characters are not hex.")
+	}
+	return b, nil
+}
+
+func fromBase64(text string) ([]byte, error) {
+	packed := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(strings.Join(strings.Fields(text), ""), "="))
+	b, err := base64.RawStdEncoding.DecodeString(packed)
+	if err != nil {
+		return nil, badPaste("These characters are not base64.")
+	}
+	return b, nil
+}
+
+// fromFile takes a file that holds hex as its bytes, and any other as it is.
+func fromFile(b []byte) []byte {
+	if decoded, err := fromHex(string(b)); err == nil {
+		return decoded
+	}
+	return b
+}
+
+func pack(data []byte) string {
+	var b bytes.Buffer
+	z, err := flate.NewWriter(&b, flate.BestCompression)
+	if err == nil {
+		_, err = z.Write(data)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil { // of a buffer in memory: never
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(b.Bytes())
+}
+
+func unpack(param string) ([]byte, error) {
+	packed, err := base64.RawURLEncoding.DecodeString(param)
+	if err != nil {
+		return nil, badPaste("The bytes in this address are cut or changed.")
+	}
+	data, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxPaste+1))
+	if err != nil {
+		return nil, badPaste("The bytes in this address are cut or changed.")
+	}
+	if len(data) > maxPaste {
+		return nil, pasteTooBig()
+	}
+	return data, nil
+}
+
+// inspectPage shows p, or the form alone when there is nothing to show or err
+// says why it cannot be shown.
+func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request, p paste, as string, err error) error {
+	page := s.frame(req.Query)
+	page.Title = "Inspect bytes"
+	form := views.InspectForm{MaxBytes: maxPaste, Text: p.text}
+	for _, d := range fieldtable.Dialects() {
+		form.Dialects = append(form.Dialects, views.DialectOption{Name: d.Name(), Description: d.Description(), Selected: d == req.dialect})
+	}
+	status := http.StatusOK
+	if err == nil && len(p.data) > 0 {
+		page.Inspector, err = s.inspectBytes(&page, req, p.data, as)
+	}
+	if pe, ok := errors.AsType[*pasteError](err); ok {
+		status, form.Error = pe.status, pe.msg
+	} else if err != nil {
+		return err
+	}
+	if wantsPart(r) && page.Inspector != nil {
+		return s.render(w, r, status, views.InspectorPane(page))
+	}
+	return s.render(w, r, status, views.InspectPage(page, form))
+}
+
+// inspectBytes opens data as a content header's payload or as a field table:
+// as one of the two if that is asked for, or else as what it looks like. Links
+// of the page carry the bytes along.
+func (s *Server) inspectBytes(page *views.Page, req request, data []byte, as string) (*views.Inspector, error) {
+	if isCapture(data) {
+		return nil, badPaste("This is a packet capture: `headerglass replay FILE` opens it.")
+	}
+	packed := pack(data)
+	if len(packed) > maxPasteParam {
+		return nil, pasteTooBig()
+	}
+	const table, header = "field table", "content header"
+	links := func(as string) views.Links {
+		l := page.Links
+		v := url.Values{packedParam: {packed}}
+		if as != "" {
+			v.Set("as", as)
+		}
+		l.Pasted = v.Encode()
+		return l
+	}
+	o := views.InspectorOptions{Dialect: req.dialect, Now: page.Now, TraceURL: s.cfg.TraceURL}
+	m := views.Message{}
+	ch := wire.ViewContentHeader(data)
+	possible := len(data) >= 14 && ch.ClassID() == 60
+	if as == "header" || as == "" && possible && !tableFits(data) {
+		if !possible {
+			return nil, badPaste("A content header begins with 00 3c, the number of class basic, and has 14 bytes at least.")
+		}
+		m.ContentHeader = data
+		m.Headers, m.HasHeaders = ch.HeaderTable()
+		if m.HasHeaders {
+			m.HeadersOffset = ch.HeaderTableOffset()
+		}
+		m.Properties, m.PropertiesErr = properties(ch)
+		m.BodySize = ch.BodySize()
+		o.Pasted = &views.Pasted{Size: len(data), As: header, Other: table}
+		as = "header"
+	} else {
+		m.Headers, m.HasHeaders = data, true
+		o.Pasted = &views.Pasted{Size: len(data), As: table}
+		if possible {
+			o.Pasted.Other = header
+		}
+		as = "table"
+	}
+	if o.Pasted.Other != "" {
+		other := "header"
+		if as == "header" {
+			other = "table"
+		}
+		o.Pasted.OtherURL = links(other).Inspect(0, func(q *views.Query) { q.At, q.Skip, q.Hex, q.Bytes = 0, 0, 0, views.Range{} })
+	}
+	page.Links = links(as)
+	o.Links = page.Links
+	s.fullDecodes.Add(1)
+	in := views.BuildInspector(m, o)
+	return &in, nil
+}
+
+// tableFits reports whether the first four bytes are the length of the rest.
+func tableFits(data []byte) bool {
+	return len(data) >= 4 && uint64(binary.BigEndian.Uint32(data)) == uint64(len(data)-4)
+}
+
+// isCapture knows pcap in either byte order and resolution, and pcapng.
+func isCapture(data []byte) bool {
+	if len(data) < 4 {
+		return false
+	}
+	switch binary.BigEndian.Uint32(data) {
+	case 0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a:
+		return true
+	}
+	return false
+}
+
+// validTraceURL reports whether a configured address is one that a browser can
+// be sent to with a trace's id in it.
+func validTraceURL(address string) bool {
+	if !strings.Contains(address, "{trace}") {
+		return false
+	}
+	id := strings.NewReplacer("{trace}", "0", "{span}", "0").Replace(address)
+	u, err := url.Parse(id)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return false
+	}
+	return strings.Contains(address, "://"+u.Host) // so nothing in the host is replaced
+}

@@ -1,0 +1,218 @@
+package web
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/wire"
+)
+
+// send posts the form of /inspect; fields holds name and value in turn, and a file under "file".
+func (f *fixture) send(header []string, fields ...string) *response {
+	f.t.Helper()
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	for i := 0; i < len(fields); i += 2 {
+		if fields[i] == "file" {
+			part, err := form.CreateFormFile("file", "a.bin")
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			if _, err := part.Write([]byte(fields[i+1])); err != nil {
+				f.t.Fatal(err)
+			}
+			continue
+		}
+		if err := form.WriteField(fields[i], fields[i+1]); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	if err := form.Close(); err != nil {
+		f.t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "/inspect", &b)
+	r.Host = "localhost:8080"
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	resp := w.Result()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return &response{resp, f.t, body}
+}
+
+func TestInspect(t *testing.T) {
+	f := newFixture(t)
+	encoded := table("tenant", "acme", "<b>", "x")
+	f.get("/inspect").want(http.StatusOK).wantText("Inspect bytes", `name="file"`)
+	for _, q := range []string{
+		"hex=" + hex.EncodeToString(encoded),
+		"hex=" + url.QueryEscape("0x"+hex.EncodeToString(encoded[:9])+" \n"+hex.EncodeToString(encoded[9:])),
+		"base64=" + url.QueryEscape(base64.StdEncoding.EncodeToString(encoded)),
+		"base64=" + base64.RawURLEncoding.EncodeToString(encoded),
+		"z=" + pack(encoded),
+	} {
+		before := f.FullDecodes()
+		r := f.get("/inspect?"+q).want(http.StatusOK).wantText("read as a field table", "tenant", "&lt;b&gt;", "2 fields")
+		if f.FullDecodes() != before+1 {
+			t.Errorf("%s: %d full decodes", q, f.FullDecodes()-before)
+		}
+		if bytes.Contains(r.body, []byte("headers.bin")) || bytes.Contains(r.body, []byte("/m/0")) {
+			t.Errorf("%s: the page offers what there is not", q)
+		}
+	}
+	for q, status := range map[string]int{
+		"hex=zz": 400, "hex=0": 400, "base64=%21%21": 400, "z=%21": 400, "z=" + pack(encoded)[:8]: 400, "hex=00&as=header": 400,
+		"hex=d4c3b2a102000400": 400, "hex=0a0d0d0a": 400, "hex=00000000&dialect=nope": 400,
+	} {
+		f.get("/inspect?" + q).want(status)
+	}
+	f.get("/inspect?hex=d4c3b2a102000400").wantText("headerglass replay")
+}
+
+// A content header and a bare table are told apart, and each is offered as the other.
+func TestInspectAContentHeader(t *testing.T) {
+	f := newFixture(t)
+	payload := wire.AppendContentHeaderPayload(nil, 5, wire.Property{Name: "content_type", Raw: []byte("text/plain")},
+		wire.Property{Name: "headers", Raw: table("tenant", "acme")})
+	r := f.get("/inspect?hex="+hex.EncodeToString(payload)).want(http.StatusOK).wantText("read as a content header", "content_type", "text/plain", "tenant", "1 field")
+	other, _ := attr(find(r.html(), "href", "/inspect?as=table&z="+pack(payload)), "href")
+	if other == "" {
+		t.Fatal("no link to read it as a table")
+	}
+	f.get(other).want(http.StatusOK).wantText("read as a field table", "Damaged")
+	f.get("/inspect?as=header&hex=" + hex.EncodeToString(table("a", "b"))).want(http.StatusBadRequest)
+}
+
+// Every link of the page that carries the bytes works, and shows the same bytes.
+func TestInspectKeepsTheBytesInItsLinks(t *testing.T) {
+	f := newFixture(t, func(c *Config, _ *archive.Config) { c.BasePath = "/glass" })
+	big := fttest.Table(func(e *fttest.Encoder) {
+		e.Array("samples", func(e *fttest.Encoder) {
+			for i := range 3000 {
+				e.Int32("", int32(i))
+			}
+		})
+		e.Str("after", "x")
+	})
+	page := f.get("/glass/inspect?z=" + pack(big)).want(http.StatusOK)
+	links := 0
+	for n := range page.html().Descendants() {
+		href, _ := attr(n, "href")
+		if !strings.HasPrefix(href, "/glass/inspect?") {
+			continue
+		}
+		href, _, _ = strings.Cut(href, "#")
+		links++
+		f.get(href).want(http.StatusOK).wantText("after")
+		part := f.get(href, "HX-Request", "true").want(http.StatusOK)
+		if bytes.Contains(part.body, []byte("<html")) {
+			t.Errorf("%s: a whole page where a part was asked for", href)
+		}
+	}
+	if links < 5 {
+		t.Errorf("%d links", links)
+	}
+	form := find(page.html(), "class", "dialect")
+	if action, _ := attr(form, "action"); action != "/glass/inspect" {
+		t.Errorf("the dialect's form goes to %s", action)
+	}
+	if z := find(form, "name", "z"); z == nil {
+		t.Error("the dialect's form loses the bytes")
+	}
+}
+
+func TestUpload(t *testing.T) {
+	f := newFixture(t)
+	encoded := table("tenant", "acme")
+	for name, fields := range map[string][]string{
+		"hex":            {"bytes", hex.EncodeToString(encoded)},
+		"base64":         {"bytes", base64.StdEncoding.EncodeToString(encoded) + "\r\n"},
+		"file":           {"bytes", "", "file", string(encoded)},
+		"file of hex":    {"file", hex.EncodeToString(encoded) + "\n"},
+		"file over text": {"bytes", "00000000", "file", string(encoded)},
+	} {
+		r := f.send(nil, append(slices.Clone(fields), "dialect", "lenient")...).want(http.StatusSeeOther).wantHeader("Location", "/inspect?z="+pack(encoded))
+		if f.get(r.Header.Get("Location")).want(http.StatusOK); t.Failed() {
+			t.Error(name)
+		}
+	}
+	f.send(nil, "file", string(encoded), "dialect", "rabbitmq").wantHeader("Location", "/inspect?z="+pack(encoded)+"&dialect=rabbitmq")
+	f.send(nil, "bytes", "not <bytes>").want(http.StatusBadRequest).wantText("neither hex nor base64", "not &lt;bytes&gt;")
+	f.send(nil).want(http.StatusBadRequest).wantText("choose a file")
+	f.send(nil, "bytes", "00000000", "dialect", "nope").want(http.StatusBadRequest)
+
+	// What does not fit into a header of the answer is shown at once, and what fits into no address is not.
+	noise := make([]byte, 9<<10)
+	x := uint32(1)
+	for i := range noise {
+		x = x*1664525 + 1013904223
+		noise[i] = byte(x >> 24)
+	}
+	middle := fttest.Table(func(e *fttest.Encoder) { e.Bytes("noise", noise) })
+	f.send(nil, "file", string(middle)).want(http.StatusOK).wantText("read as a field table")
+	large := append(append(append(noise[:len(noise):len(noise)], noise...), noise...), noise...)
+	for i := range large { // no two parts alike, or they would pack well
+		x = x*1664525 + 1013904223
+		large[i] ^= byte(x >> 24)
+	}
+	f.send(nil, "file", string(large)).want(http.StatusRequestEntityTooLarge).wantText("headerglass decode")
+	huge := strings.Repeat("x", maxPaste+1)
+	f.send(nil, "file", huge).want(http.StatusRequestEntityTooLarge).wantText("headerglass decode")
+
+	// A bomb in an address unpacks to no more than the bound.
+	f.get("/inspect?z=" + pack(make([]byte, maxPaste+1))).want(http.StatusRequestEntityTooLarge)
+}
+
+// The one route that takes a POST takes it from the explorer's own pages only, and only there.
+func TestUploadComesFromHere(t *testing.T) {
+	f := newFixture(t)
+	f.send([]string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, "bytes", "00000000").want(http.StatusMethodNotAllowed)
+	f.send([]string{"Origin", "https://evil.example"}, "bytes", "00000000").want(http.StatusMethodNotAllowed)
+	f.send([]string{"Sec-Fetch-Site", "same-origin", "Origin", "http://localhost:8080"}, "bytes", "00000000").want(http.StatusSeeOther)
+	for _, method := range []string{"PUT", "DELETE", "PATCH"} {
+		f.do(method, "/inspect").want(http.StatusMethodNotAllowed).wantHeader("Allow", "GET, HEAD, POST")
+	}
+	f.do(http.MethodPost, "/inspect/").want(http.StatusMethodNotAllowed)
+	f.do(http.MethodPost, "/inspect").want(http.StatusBadRequest)
+	if f.archive.Stats().Stored != 0 {
+		t.Error("something was stored")
+	}
+}
+
+func TestTraceURL(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"":                                true,
+		"https://tempo.example/t/{trace}": true,
+		"http://10.0.0.1:16686/trace/{trace}?uiFind={span}": true,
+		"https://tempo.example/":                            false,
+		"javascript:alert('{trace}')":                       false,
+		"data:text/html,{trace}":                            false,
+		"//tempo.example/{trace}":                           false,
+		"https://{trace}.example/":                          false,
+		"/{trace}":                                          false,
+	} {
+		if _, err := New(Config{Archive: archive.New(archive.Config{}), TraceURL: address}); (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	f := newFixture(t, func(c *Config, _ *archive.Config) { c.TraceURL = "https://tempo.example/t/{trace}" })
+	f.add(message{headers: table("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")})
+	f.get("/m/1").want(http.StatusOK).wantText(`href="https://tempo.example/t/4bf92f3577b34da6a3ce929d0e0e4736"`)
+}

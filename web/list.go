@@ -1,0 +1,311 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/views"
+)
+
+// list serves the list of messages. A filter that does not compile is shown
+// in its place with status 400.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
+	req, filterErr, err := s.parse(r)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if filterErr != nil {
+		status = fail(filterErr).Status
+	}
+	p, err := s.document(r.Context(), req, filterErr, 0)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, status, views.Document(p))
+}
+
+// document builds the page of the list that req asks for, with selected as
+// the opened message; 0 opens none.
+func (s *Server) document(ctx context.Context, req request, filterErr error, selected uint64) (views.Page, error) {
+	snap := s.archive.Snapshot()
+	p := s.frame(req.Query)
+	p.Bar = views.QueryBar{
+		Query: req.Q,
+		Live:  filterErr == nil && req.Before == 0 && req.After == 0 && growing(req.Query),
+	}
+	p.Keys = s.keys.list(snap, maxKeys, activeKeys(req.filter))
+	if filterErr != nil {
+		// What is clicked on replaces a filter that cannot be added to.
+		p.Links.Query.Q, p.Links.Query.Facet = "", ""
+		req.Query, req.filter = p.Links.Query, s.all
+		sum, err := s.summarise(ctx, snap, req, pageTime)
+		if err == nil {
+			p.Chart = sum.chart
+		}
+		f := fail(filterErr)
+		p.Bar.Error = &views.QueryError{Offset: f.Offset, End: f.End, Msg: f.Msg}
+		p.List = views.List{Total: p.Broker.Stored, Empty: views.EmptyNoMatch, Selected: selected, Last: snap.Last()}
+		return p, nil
+	}
+	found, err := s.page(ctx, snap, req)
+	if err != nil {
+		return p, err
+	}
+	if selected != 0 && req.Before == 0 && req.After == 0 && !contains(found.Messages, selected) {
+		around := req
+		around.Before = selected + 1
+		if found, err = s.page(ctx, snap, around); err != nil {
+			return p, err
+		}
+		req.Before, p.Bar.Live = around.Before, false
+	}
+	if req.After != 0 && len(found.Messages) < req.limit {
+		// What came after the cursor does not fill a page: show the newest.
+		req.After = 0
+		if found, err = s.page(ctx, snap, req); err != nil {
+			return p, err
+		}
+		p.Bar.Live = growing(req.Query)
+	}
+	sorted := arrange(found.Messages, req)
+	p.List = views.List{
+		Rows:       rows(snap, sorted, req),
+		Older:      found.Next,
+		Total:      p.Broker.Stored,
+		Selected:   selected,
+		Incomplete: !found.Complete && len(found.Messages) < req.limit,
+		Last:       snap.Last(),
+	}
+	p.List.Columns = columns(req.Columns, p.List.Rows)
+	if (req.Before != 0 || req.After != 0) && len(found.Messages) > 0 {
+		p.List.Newer = found.Messages[0].Seq()
+	}
+	if len(found.Messages) == 0 {
+		p.List.Empty = emptyReason(snap, req)
+		p.List.NewerIsLatest = req.Before != 0
+		if p.List.Empty == views.EmptyNoMatch {
+			p.List.Nearest = nearest(req.filter.Keys(), s.keys.counts(snap))
+		}
+	}
+	sum, ok := s.wholly(snap, req, found)
+	if !ok {
+		sum, err = s.summarise(ctx, snap, req, pageTime)
+	}
+	switch {
+	case errors.Is(err, query.ErrBusy):
+		// The page asks again by itself; until then it has what costs nothing.
+		axis, ok := s.axis(snap, req.Query)
+		sum.chart = arrivals(snap, axis, ok)
+		sum.chart.Partial = true
+	case err != nil:
+		return p, err
+	}
+	p.Chart, p.Facet, p.List.Count = sum.chart, sum.facet, sum.total
+	if req.filter.MatchesAll() && sum.total == nil {
+		return p, nil
+	}
+	if sum.total == nil || sum.total.Matched < found.Matched {
+		p.List.Count = &views.Total{Matched: found.Matched, Damaged: found.Damaged}
+	}
+	p.Bar.Chips = chips(req.filter)
+	p.Bar.Explain = &views.Explain{
+		Keys:          found.Keys,
+		Shapes:        found.Shapes,
+		ShapesMatched: found.ShapesMatched,
+		Matched:       found.Matched,
+		Scanned:       found.Scanned,
+		Skipped:       found.Skipped,
+		Damaged:       found.Damaged,
+		BytesRead:     found.BytesRead,
+		Decoded:       found.Decoded,
+		Elapsed:       found.Elapsed,
+		Complete:      found.Complete,
+	}
+	return p, nil
+}
+
+// growing reports whether new messages can be put above a page of q.
+func growing(q views.Query) bool {
+	return q.To.IsZero() && q.Sort.Path == "" && !q.Damaged
+}
+
+// chips parts a filter into its conditions.
+func chips(q *query.Query) []views.Chip {
+	conditions := q.Conjuncts()
+	var cs []views.Chip
+	for i, c := range conditions {
+		rest := slices.Delete(slices.Clone(conditions), i, i+1)
+		cs = append(cs, views.Chip{Text: c, Without: strings.Join(rest, " AND ")})
+	}
+	return cs
+}
+
+// frame is what every page has around its content.
+func (s *Server) frame(q views.Query) views.Page {
+	p := views.Page{
+		Links:  views.Links{Base: s.base, Query: q},
+		Assets: s.assets,
+		Broker: s.status(),
+		Now:    s.cfg.Now(),
+	}
+	for _, h := range query.Help() {
+		p.Examples = append(p.Examples, views.FilterExample{Filter: h.Example, Meaning: h.Meaning})
+	}
+	return p
+}
+
+// status is the broker's state with what the archive knows.
+func (s *Server) status() views.BrokerStatus {
+	b := s.cfg.Broker()
+	st := s.archive.Stats()
+	b.Stored, b.Evicted, b.Oldest = st.Stored-st.Evicted, st.Evicted, st.Oldest
+	b.Bytes, b.MaxBytes = st.Bytes, st.MaxBytes
+	b.Rate = s.rate()
+	return b
+}
+
+func emptyReason(snap archive.Snapshot, req request) views.EmptyReason {
+	switch {
+	case snap.Last() < snap.First():
+		return views.EmptyNoMessages
+	case req.Before != 0 && req.Before <= snap.First():
+		return views.EmptyEndOfList
+	}
+	return views.EmptyNoMatch
+}
+
+func contains(ms []archive.Message, seq uint64) bool {
+	for _, m := range ms {
+		if m.Seq() == seq {
+			return true
+		}
+	}
+	return false
+}
+
+// columns are the extra columns, with the types that their cells have.
+func columns(paths []string, rows []views.Row) []views.Column {
+	cs := make([]views.Column, 0, len(paths))
+	for i, path := range paths {
+		c := views.Column{Path: path}
+		for _, r := range rows {
+			if cell := r.Cells[i]; (cell.Set || cell.Removed) && !slices.Contains(c.Tags, cell.Tag) {
+				c.Tags = append(c.Tags, cell.Tag)
+			}
+		}
+		slices.Sort(c.Tags)
+		cs = append(cs, c)
+	}
+	return cs
+}
+
+// previewKeys is how many header names a row previews.
+const previewKeys = 6
+
+func rows(snap archive.Snapshot, ms []archive.Message, req request) []views.Row {
+	rs := make([]views.Row, 0, len(ms))
+	var scratch query.Scratch
+	for _, m := range ms {
+		r := row(snap, m, req.Columns, req.dialect)
+		r.Undecided = req.Damaged && r.Damaged && req.filter.Match(m, req.dialect, &scratch) == query.Damaged
+		rs = append(rs, r)
+	}
+	return rs
+}
+
+// row draws a message from its record, its marks and its shape; only a column
+// reads its table, as far as the column's path.
+func row(snap archive.Snapshot, m archive.Message, paths []string, d *fieldtable.Dialect) views.Row {
+	encoded, ok := m.HeaderTable()
+	marks := m.Marks()
+	r := views.Row{
+		Seq:         m.Seq(),
+		Received:    m.Received(),
+		Exchange:    m.Exchange(),
+		RoutingKey:  m.RoutingKey(),
+		Redelivered: m.Redelivered(),
+		NoHeaders:   !ok,
+		HeaderCount: marks.HeaderCount,
+		HeaderBytes: len(encoded),
+		BodyBytes:   m.BodySize(),
+		BodyKept:    len(m.Body()),
+		Damaged:     marks.Damaged,
+		Duplicates:  marks.Duplicates,
+		Redacted:    m.Redacted(),
+	}
+	if id, ok := m.ShapeID(); ok {
+		if sh := snap.Shape(id); sh != nil {
+			for _, f := range sh.Fields[:min(len(sh.Fields), previewKeys)] {
+				r.Keys = append(r.Keys, f.Name)
+			}
+		}
+	}
+	for _, path := range paths {
+		var c views.Cell
+		if v, err := fieldtable.View(encoded, d).At(path); err == nil && !v.IsZero() {
+			c = views.Cell{Tag: v.Tag(), Text: cellText(v), Set: true}
+			if wasRemoved(m, v) {
+				c = views.Cell{Tag: v.Tag(), Removed: true}
+			}
+		}
+		r.Cells = append(r.Cells, c)
+	}
+	return r
+}
+
+// maxCellBytes is how much of a long value a cell gets to show.
+const maxCellBytes = 1 << 10
+
+// cellText is the displayed text of v, its beginning where it is long.
+func cellText(v fieldtable.Value) []byte {
+	if text, ok := v.Text(); ok {
+		return text[:min(len(text), maxCellBytes)]
+	}
+	if octets, ok := v.Bytes(); ok {
+		return hex.AppendEncode(nil, octets[:min(len(octets), maxCellBytes/2)])
+	}
+	return v.AppendText(nil)
+}
+
+// render writes a component as a page, or as part of one, after it has been
+// drawn whole: a failure can still become an error page.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
+	var buf bytes.Buffer
+	if err := c.Render(r.Context(), &buf); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Add("Vary", "HX-Request")
+	h.Set("Content-Length", strconv.Itoa(buf.Len()))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(buf.Bytes()) // an error here means that the browser went away
+	}
+	return nil
+}
+
+// activeKeys are the header names that a filter reads; none for nil.
+func activeKeys(q *query.Query) map[string]bool {
+	active := make(map[string]bool)
+	if q != nil {
+		for _, k := range q.Keys() {
+			active[k] = true
+		}
+	}
+	return active
+}
+
+func (s *Server) rate() float64 { return s.archive.Snapshot().Rate(s.cfg.Now()) }

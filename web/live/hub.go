@@ -1,0 +1,224 @@
+// Package live follows the archive over websockets.
+//
+// A connection is a cursor into the archive and not a subscriber of it: it
+// waits for news, takes a snapshot, filters what is new, writes one batch and
+// moves on. Nothing is queued for it, so a slow browser slows only itself.
+//
+// Messages to the browser are JSON objects told apart by "t":
+//
+//	{"t":"rows","from":4,"to":9,"html":"<tr…","count":4,"skipped":0,"rate":12.5}
+//	{"t":"gap","from":4,"to":9,"count":5,"reason":"evicted"}
+//	{"t":"status","html":"<div…","keys":"<ul…","chart":"<svg…","facet":"<h2…","total":"<strong…"}
+//	{"t":"reset"}
+//
+// A rows message is about the messages with from < sequence number ≤ to: html
+// holds the newest that match, newest first, count of them, and skipped says
+// how many older matches are not in it. It may hold none, and then says only
+// how far the feed has read. A gap message is about messages that were never
+// looked at, count of them: reason "evicted" (gone before the connection got
+// to them) or "behind" (too many had arrived since the last batch). A status
+// message has parts of the page to put in place of its own; an empty one has
+// not changed.
+//
+// A reset message comes first when the browser asks for what follows a message
+// that does not exist: the explorer has been started again since, and sequence
+// numbers on the page mean other messages now.
+//
+// The browser answers a rows message with {"ack":to} when it has painted it;
+// it is sent no more than two of them ahead of its answers.
+package live
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
+)
+
+var (
+	// ErrTooMany refuses a connection because a cap is reached.
+	ErrTooMany = errors.New("live: too many connections")
+	// ErrClosed refuses a connection because the hub is closed.
+	ErrClosed = errors.New("live: closed")
+)
+
+// Intervals between two batches to one browser.
+const (
+	Interval     = 100 * time.Millisecond
+	SlowInterval = 250 * time.Millisecond // for readers who prefer reduced motion
+)
+
+const (
+	maxRows     = 50     // rows in a batch
+	maxBehind   = 20_000 // messages filtered for one batch; older ones become a gap
+	maxInFlight = 2      // batches sent and not acknowledged
+
+	statusInterval = time.Second
+	pingInterval   = 20 * time.Second
+	pongWait       = 60 * time.Second
+	writeWait      = 10 * time.Second
+	lingerWait     = time.Second // for the last write when the hub closes
+
+	maxReadBytes   = 512 // an acknowledgement has at most 30
+	maxReadsPerSec = 100 // messages, pings and pongs that a browser may send
+)
+
+// Config says what a Hub reads and how much it admits.
+type Config struct {
+	Archive *archive.Archive
+	// MaxConns and MaxConnsPerAddr cap the open connections, in all and for
+	// one remote address. 0: 1000 and 100.
+	MaxConns, MaxConnsPerAddr int
+	// Logger may be nil.
+	Logger *slog.Logger
+}
+
+// Stream says what one connection shows.
+type Stream struct {
+	Query   *query.Query
+	Dialect *fieldtable.Dialect
+	// After is the sequence number after which the stream begins. Where none
+	// is as great, the browser gets a reset and the stream begins at the end.
+	After uint64
+	// Interval is the shortest time between two batches. 0: Interval.
+	Interval time.Duration
+	// Rows writes the table rows of ms, which come newest first.
+	Rows func(ctx context.Context, w io.Writer, ms []archive.Message) error
+	// Status draws the parts of the page around the rows. Nil: none.
+	Status func(ctx context.Context) (Status, error)
+}
+
+// Status is what the page shows beside the rows.
+type Status struct {
+	HTML  string // the broker's state
+	Keys  string // the panel of header names
+	Chart string // the histogram
+	Facet string // the values of one header
+	Total string // how many messages match
+}
+
+// Hub admits connections and ends them. Its methods are safe for concurrent
+// use.
+type Hub struct {
+	cfg      Config
+	logger   *slog.Logger
+	upgrader websocket.Upgrader
+	ctx      context.Context
+	cancel   context.CancelFunc
+	// memos lets the filters of all connections share one pass over each new message.
+	memos query.Memos
+
+	mu     sync.Mutex
+	closed bool           // guarded by mu; once set, wg grows no more
+	addrs  map[string]int // guarded by mu; open connections by remote address, no zeros
+	total  int            // guarded by mu; the sum of addrs
+	wg     sync.WaitGroup // one per admitted connection
+}
+
+// New returns a Hub.
+func New(cfg Config) *Hub {
+	if cfg.MaxConns == 0 {
+		cfg.MaxConns = 1000
+	}
+	if cfg.MaxConnsPerAddr == 0 {
+		cfg.MaxConnsPerAddr = 100
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	h := &Hub{cfg: cfg, logger: cfg.Logger, addrs: make(map[string]int)}
+	h.upgrader = websocket.Upgrader{
+		HandshakeTimeout: writeWait,
+		ReadBufferSize:   1024,
+		WriteBufferSize:  4096,
+		WriteBufferPool:  &sync.Pool{},
+		// Whoever mounts the hub has checked the origin by its own policy.
+		CheckOrigin: func(*http.Request) bool { return true },
+		Error:       func(http.ResponseWriter, *http.Request, int, error) {},
+	}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	return h
+}
+
+// Conns is the number of open connections.
+func (h *Hub) Conns() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.total
+}
+
+// Close tells every browser that the explorer is going away, closes the
+// connections and returns when all are gone. It may be called again.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.cancel()
+	h.wg.Wait()
+}
+
+// admit counts a connection from addr in.
+func (h *Hub) admit(addr string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.closed:
+		return ErrClosed
+	case h.total >= h.cfg.MaxConns, h.addrs[addr] >= h.cfg.MaxConnsPerAddr:
+		return ErrTooMany
+	}
+	h.total++
+	h.addrs[addr]++
+	h.wg.Add(1)
+	return nil
+}
+
+func (h *Hub) leave(addr string) {
+	h.mu.Lock()
+	h.total--
+	if h.addrs[addr]--; h.addrs[addr] == 0 {
+		delete(h.addrs, addr)
+	}
+	h.mu.Unlock()
+	h.wg.Done()
+}
+
+// Serve upgrades r and streams s until the browser or the hub goes away. An
+// error means that nothing was written to w. The caller has checked the
+// origin of r.
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
+	addr, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		addr = r.RemoteAddr
+	}
+	if err := h.admit(addr); err != nil {
+		return err
+	}
+	defer h.leave(addr)
+	if s.Interval == 0 {
+		s.Interval = Interval
+	}
+	ws, err := h.upgrader.Upgrade(metered{w}, r, nil)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(h.ctx)
+	defer cancel()
+	last := h.cfg.Archive.Snapshot().Last()
+	c := &conn{
+		hub: h, ws: ws, stream: s, matcher: s.Query.Matcher(h.cfg.Archive.Dialect(), s.Dialect), credit: make(chan struct{}, 1),
+		cursor: min(s.After, last), told: min(s.After, last), reset: s.After > last,
+	}
+	c.run(ctx, cancel)
+	return nil
+}

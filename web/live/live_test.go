@@ -1,0 +1,537 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"go.uber.org/goleak"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// memory is a listener without a network, so that a whole server can live in
+// a synctest bubble.
+type memory struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newMemory() *memory {
+	return &memory{conns: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+func (l *memory) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *memory) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
+func (l *memory) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "memory"} }
+
+func (l *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case l.conns <- there:
+		return here, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// fixture is an archive with a hub behind an in-memory server.
+type fixture struct {
+	t       *testing.T
+	archive *archive.Archive
+	hub     *Hub
+	lis     *memory
+	srv     *http.Server
+	refused chan error
+}
+
+func start(t *testing.T, cfg Config, acfg archive.Config, stream func(*Stream)) *fixture {
+	t.Helper()
+	f := &fixture{t: t, archive: archive.New(acfg), lis: newMemory(), refused: make(chan error, 64)}
+	cfg.Archive = f.archive
+	f.hub = New(cfg)
+	f.srv = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q, err := query.Compile(r.URL.Query().Get("q"))
+		if err != nil {
+			t.Error(err)
+		}
+		s := Stream{Query: q, Dialect: fieldtable.Lenient(), Rows: func(_ context.Context, w io.Writer, ms []archive.Message) error {
+			for _, m := range ms {
+				fmt.Fprintf(w, "%d ", m.Seq())
+			}
+			return nil
+		}}
+		if stream != nil {
+			stream(&s)
+		}
+		if err := f.hub.Serve(w, r, s); err != nil {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			f.refused <- err
+		}
+	})}
+	go f.srv.Serve(f.lis)
+	return f
+}
+
+func (f *fixture) stop() {
+	f.hub.Close()
+	f.srv.Close()
+	f.lis.Close()
+}
+
+// add stores n messages that have one header named key.
+func (f *fixture) add(n int, key string) {
+	table := fttest.Table(func(e *fttest.Encoder) { e.Str(key, "v") })
+	header := wire.AppendContentHeaderPayload(nil, 0, wire.Property{Name: "headers", Raw: table})
+	w := f.archive.Writer()
+	for range n {
+		w.Begin(&wire.Delivery{RoutingKey: []byte("k"), Header: header}, time.Now())
+		w.Commit()
+	}
+}
+
+// client is a browser.
+type client struct {
+	t  *testing.T
+	ws *websocket.Conn
+}
+
+func (f *fixture) dial(rawQuery string) *client {
+	f.t.Helper()
+	d := websocket.Dialer{NetDialContext: f.lis.dial}
+	ws, _, err := d.Dial("ws://memory/live?"+rawQuery, nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return &client{f.t, ws}
+}
+
+type message struct {
+	T       string   `json:"t"`
+	From    uint64   `json:"from"`
+	To      uint64   `json:"to"`
+	HTML    string   `json:"html"`
+	Keys    string   `json:"keys"`
+	Count   int      `json:"count"`
+	Skipped int      `json:"skipped"`
+	Reason  string   `json:"reason"`
+	Rate    *float64 `json:"rate"`
+}
+
+func (c *client) read() message {
+	c.t.Helper()
+	_, b, err := c.ws.ReadMessage()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var m message
+	if err := json.Unmarshal(b, &m); err != nil {
+		c.t.Fatalf("%v in %s", err, b)
+	}
+	return m
+}
+
+func (c *client) ack(to uint64) {
+	c.t.Helper()
+	if err := c.ws.WriteJSON(map[string]uint64{"ack": to}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func TestRowsNewestFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{}, nil)
+		defer f.stop()
+		f.add(3, "a")
+		c := f.dial("")
+		defer c.ws.Close()
+		got := c.read()
+		if got.T != "rows" || got.From != 0 || got.To != 3 || got.HTML != "3 2 1 " || got.Count != 3 || got.Skipped != 0 || got.Rate == nil {
+			t.Fatalf("first batch: %+v", got)
+		}
+		c.ack(3)
+		f.add(2, "a")
+		if got := c.read(); got.From != 3 || got.To != 5 || got.HTML != "5 4 " {
+			t.Fatalf("second batch: %+v", got)
+		}
+	})
+}
+
+func TestBatchHoldsTheNewestFifty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{}, nil)
+		defer f.stop()
+		f.add(1000, "a")
+		c := f.dial("")
+		defer c.ws.Close()
+		got := c.read()
+		if got.Count != 50 || got.Skipped != 950 || got.To != 1000 {
+			t.Fatalf("%+v", got)
+		}
+		seqs := strings.Fields(got.HTML)
+		if len(seqs) != 50 || seqs[0] != "1000" || seqs[49] != "951" {
+			t.Fatalf("rows %v", seqs)
+		}
+	})
+}
+
+func TestFilterCountsMatchesOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{}, nil)
+		defer f.stop()
+		for range 60 {
+			f.add(1, "a")
+			f.add(1, "b")
+		}
+		c := f.dial("q=b")
+		defer c.ws.Close()
+		got := c.read()
+		if got.Count != 50 || got.Skipped != 10 || got.To != 120 || !strings.HasPrefix(got.HTML, "120 118 ") {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
+
+// A browser that does not answer gets two batches and no more, and misses
+// nothing that the third does not account for.
+func TestCredit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{}, nil)
+		defer f.stop()
+		c := f.dial("")
+		defer c.ws.Close()
+		got := make(chan message, 100)
+		go func() {
+			defer close(got)
+			for {
+				var m message
+				if c.ws.ReadJSON(&m) != nil {
+					return
+				}
+				got <- m
+			}
+		}()
+		for range 20 {
+			f.add(10, "a")
+			time.Sleep(Interval)
+		}
+		synctest.Wait()
+		if len(got) != 2 {
+			t.Fatalf("%d batches without an answer, want 2", len(got))
+		}
+		first, second := <-got, <-got
+		c.ack(second.To)
+		third := <-got
+		if third.From != second.To || third.To != 200 || third.Count+third.Skipped != int(third.To-third.From) {
+			t.Fatalf("after %+v and %+v came %+v", first, second, third)
+		}
+	})
+}
+
+func TestPace(t *testing.T) {
+	for _, interval := range []time.Duration{Interval, SlowInterval} {
+		t.Run(interval.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := start(t, Config{}, archive.Config{}, func(s *Stream) { s.Interval = interval })
+				defer f.stop()
+				stop := make(chan struct{})
+				var wg sync.WaitGroup
+				defer wg.Wait()
+				defer close(stop)
+				wg.Go(func() {
+					for {
+						select {
+						case <-stop:
+							return
+						case <-time.After(time.Millisecond):
+							f.add(1, "a")
+						}
+					}
+				})
+				c := f.dial("")
+				defer c.ws.Close()
+				begin, batches := time.Now(), 0
+				for time.Since(begin) < 2*time.Second {
+					m := c.read()
+					batches++
+					c.ack(m.To)
+				}
+				most := int(2*time.Second/interval) + 1
+				if batches > most || batches < most-2 {
+					t.Errorf("%d batches in 2 s, want about %d", batches, most)
+				}
+			})
+		})
+	}
+}
+
+func TestEvictedGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{MaxBytes: 256 << 10, SegmentBytes: 64 << 10}, nil)
+		defer f.stop()
+		f.add(10_000, "a")
+		first := f.archive.Snapshot().First()
+		if first == 1 {
+			t.Fatal("nothing was evicted")
+		}
+		c := f.dial("")
+		defer c.ws.Close()
+		if got := c.read(); got.T != "gap" || got.Reason != "evicted" || got.From != 0 || got.To != first-1 || got.Count != int(first-1) {
+			t.Fatalf("%+v, first kept is %d", got, first)
+		}
+		if got := c.read(); got.T != "rows" || got.From != first-1 || got.To != 10_000 {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
+
+func TestBehindGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{}, nil)
+		defer f.stop()
+		f.add(maxBehind+7, "a")
+		c := f.dial("")
+		defer c.ws.Close()
+		if got := c.read(); got.T != "gap" || got.Reason != "behind" || got.To != 7 || got.Count != 7 {
+			t.Fatalf("%+v", got)
+		}
+		if got := c.read(); got.T != "rows" || got.From != 7 || got.Count+got.Skipped != maxBehind {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
+
+// A cursor from before a restart is told of it and does not wait for its number
+// to come again.
+func TestReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{}, func(s *Stream) { s.After = 5000 })
+		defer f.stop()
+		f.add(3, "a")
+		c := f.dial("")
+		defer c.ws.Close()
+		if got := c.read(); got.T != "reset" {
+			t.Fatalf("%+v", got)
+		}
+		f.add(1, "a")
+		if got := c.read(); got.T != "rows" || got.From != 3 || got.HTML != "4 " {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
+
+// Without a match, the browser learns once a second how far the feed has read.
+func TestNoMatchMovesTheCursor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{}, nil)
+		defer f.stop()
+		c := f.dial("q=absent")
+		defer c.ws.Close()
+		begin := time.Now()
+		f.add(5, "a")
+		if got := c.read(); got.T != "rows" || got.To != 5 || got.Count != 0 || got.HTML != "" {
+			t.Fatalf("%+v", got)
+		}
+		if d := time.Since(begin); d > statusInterval {
+			t.Errorf("told after %v", d)
+		}
+	})
+}
+
+func TestStatusOnlyWhenChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		now := Status{HTML: "up", Keys: "k1"}
+		f := start(t, Config{}, archive.Config{}, func(s *Stream) {
+			s.Status = func(context.Context) (Status, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				return now, nil
+			}
+		})
+		defer f.stop()
+		c := f.dial("")
+		defer c.ws.Close()
+		if got := c.read(); got.T != "status" || got.HTML != "up" || got.Keys != "k1" {
+			t.Fatalf("%+v", got)
+		}
+		time.Sleep(10 * time.Second)
+		mu.Lock()
+		now.HTML = "down"
+		mu.Unlock()
+		if got := c.read(); got.HTML != "down" || got.Keys != "" {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
+
+func TestCaps(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		cfg  Config
+	}{
+		{"total", Config{MaxConns: 2}},
+		{"address", Config{MaxConnsPerAddr: 2}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := start(t, tt.cfg, archive.Config{}, nil)
+				defer f.stop()
+				a, b := f.dial(""), f.dial("")
+				defer b.ws.Close()
+				d := websocket.Dialer{NetDialContext: f.lis.dial}
+				_, resp, err := d.Dial("ws://memory/live", nil)
+				if err == nil || resp.StatusCode != http.StatusServiceUnavailable {
+					t.Fatalf("third connection: %v, %v", resp, err)
+				}
+				if err := <-f.refused; !errors.Is(err, ErrTooMany) {
+					t.Fatal(err)
+				}
+				a.ws.Close()
+				synctest.Wait()
+				if n := f.hub.Conns(); n != 1 {
+					t.Fatalf("%d connections after one left, want 1", n)
+				}
+				f.dial("").ws.Close()
+			})
+		})
+	}
+}
+
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{}, nil)
+		defer f.stop()
+		c := f.dial("")
+		defer c.ws.Close()
+		var wg sync.WaitGroup
+		wg.Go(f.hub.Close)
+		_, _, err := c.ws.ReadMessage()
+		if !websocket.IsCloseError(err, websocket.CloseGoingAway) {
+			t.Errorf("closed with %v, want 1001", err)
+		}
+		wg.Wait()
+		d := websocket.Dialer{NetDialContext: f.lis.dial}
+		if _, resp, err := d.Dial("ws://memory/live", nil); err == nil || resp.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("after Close: %v, %v", resp, err)
+		}
+	})
+}
+
+// A browser that reads nothing holds up neither the hub's end nor anything else.
+func TestCloseDoesNotWaitForADeafBrowser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{}, nil)
+		defer f.stop()
+		c := f.dial("")
+		defer c.ws.Close()
+		f.add(10, "a")
+		synctest.Wait() // the write of the batch is stuck: a pipe has no buffer
+		begin := time.Now()
+		f.hub.Close()
+		if d := time.Since(begin); d > 3*lingerWait {
+			t.Errorf("took %v", d)
+		}
+	})
+}
+
+// A browser that answers no ping is gone.
+func TestSilentBrowserIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{}, nil)
+		defer f.stop()
+		c := f.dial("")
+		defer c.ws.Close()
+		c.ws.SetPingHandler(func(string) error { return nil })
+		begin := time.Now()
+		if _, _, err := c.ws.ReadMessage(); err == nil {
+			t.Fatal("still there")
+		}
+		if d := time.Since(begin); d < pongWait || d > pongWait+writeWait {
+			t.Errorf("dropped after %v, want %v", d, pongWait)
+		}
+	})
+}
+
+func TestMisuseEndsTheConnection(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		code   int
+		misuse func(ws *websocket.Conn)
+	}{
+		{"binary", websocket.CloseUnsupportedData, func(ws *websocket.Conn) { ws.WriteMessage(websocket.BinaryMessage, []byte{1}) }},
+		{"not UTF-8", websocket.CloseInvalidFramePayloadData, func(ws *websocket.Conn) { ws.WriteMessage(websocket.TextMessage, []byte{0xff}) }},
+		{"not JSON", websocket.ClosePolicyViolation, func(ws *websocket.Conn) { ws.WriteMessage(websocket.TextMessage, []byte("x")) }},
+		{"no ack", websocket.ClosePolicyViolation, func(ws *websocket.Conn) { ws.WriteMessage(websocket.TextMessage, []byte("{}")) }},
+		{"negative ack", websocket.ClosePolicyViolation, func(ws *websocket.Conn) { ws.WriteMessage(websocket.TextMessage, []byte(`{"ack":-1}`)) }},
+		{"long message", websocket.CloseMessageTooBig, func(ws *websocket.Conn) {
+			ws.WriteMessage(websocket.TextMessage, make([]byte, 100<<10))
+		}},
+		{"fragments without end", websocket.CloseMessageTooBig, func(ws *websocket.Conn) {
+			w, _ := ws.NextWriter(websocket.TextMessage)
+			for range 100 {
+				if _, err := w.Write(make([]byte, 4096)); err != nil {
+					return
+				}
+			}
+		}},
+		{"flood", websocket.ClosePolicyViolation, func(ws *websocket.Conn) {
+			for range 2 * maxReadsPerSec {
+				if ws.WriteMessage(websocket.TextMessage, []byte(`{"ack":0}`)) != nil {
+					return
+				}
+			}
+		}},
+		{"ping flood", websocket.ClosePolicyViolation, func(ws *websocket.Conn) {
+			for range 2 * maxReadsPerSec {
+				if ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second)) != nil {
+					return
+				}
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := start(t, Config{}, archive.Config{}, nil)
+				defer f.stop()
+				c := f.dial("")
+				defer c.ws.Close()
+				var wg sync.WaitGroup
+				wg.Go(func() { tt.misuse(c.ws) })
+				_, _, err := c.ws.ReadMessage()
+				if !websocket.IsCloseError(err, tt.code) {
+					t.Errorf("closed with %v, want %d", err, tt.code)
+				}
+				c.ws.Close()
+				wg.Wait()
+			})
+		})
+	}
+}

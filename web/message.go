@@ -1,0 +1,151 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/views"
+)
+
+// open serves one message: the whole page, or what stands in the inspector
+// when htmx asks for it.
+func (s *Server) open(w http.ResponseWriter, r *http.Request) error {
+	req, filterErr, err := s.parse(r)
+	if err != nil {
+		return err
+	}
+	m, err := s.message(r)
+	if err != nil {
+		return err
+	}
+	partial := wantsPart(r)
+	var p views.Page
+	if partial || req.Full {
+		p = s.frame(req.Query)
+	} else if p, err = s.document(r.Context(), req, filterErr, m.Seq()); err != nil {
+		return err
+	}
+	older, newer := s.neighbours(r.Context(), req, m.Seq(), p.List.Rows)
+	p.Title = "#" + strconv.FormatUint(m.Seq(), 10)
+	p.Inspector = s.inspector(m, req, views.InspectorOptions{
+		Links:    p.Links,
+		Dialect:  req.dialect,
+		Older:    older,
+		Newer:    newer,
+		Now:      p.Now,
+		TraceURL: s.cfg.TraceURL,
+	})
+	if partial {
+		return s.render(w, r, http.StatusOK, views.InspectorPane(p))
+	}
+	return s.render(w, r, http.StatusOK, views.Document(p))
+}
+
+// wantsPart reports whether htmx asks for the content of the inspector alone.
+func wantsPart(r *http.Request) bool {
+	return r.Header.Get("Hx-Request") == "true" && r.Header.Get("Hx-History-Restore-Request") != "true"
+}
+
+// inspector opens m.
+func (s *Server) inspector(m archive.Message, req request, o views.InspectorOptions) *views.Inspector {
+	in := views.BuildInspector(s.opened(m, req.dialect), o)
+	return &in
+}
+
+// opened is everything that is kept of m. It counts as one full decode.
+func (s *Server) opened(m archive.Message, d *fieldtable.Dialect) views.Message {
+	encoded, _, ok := s.decode(m, d)
+	h := m.Header()
+	v := views.Message{
+		Seq:           m.Seq(),
+		Received:      m.Received(),
+		DeliveryTag:   m.DeliveryTag(),
+		Redelivered:   m.Redelivered(),
+		Exchange:      m.Exchange(),
+		RoutingKey:    m.RoutingKey(),
+		ConsumerTag:   m.ConsumerTag(),
+		Headers:       encoded,
+		HasHeaders:    ok,
+		ContentHeader: h.Payload(),
+		Body:          m.Body(),
+		BodySize:      m.BodySize(),
+	}
+	if ok {
+		v.HeadersOffset = h.HeaderTableOffset()
+	}
+	for _, s := range m.Removed() {
+		v.Removed = append(v.Removed, views.Range{Start: s.From, End: s.To})
+	}
+	v.Properties, v.PropertiesErr = properties(h)
+	return v
+}
+
+// properties lists what is set in a content header, and says why the list ends
+// early; "": it does not.
+func properties(h wire.ContentHeader) (list []views.Property, damage string) {
+	for p, err := range h.All() {
+		if err != nil {
+			return list, err.Error()
+		}
+		list = append(list, views.Property{
+			Name: p.Name, Raw: p.Raw, Kind: propertyKind(p.Name), Offset: p.Offset, End: p.End,
+		})
+	}
+	return list, ""
+}
+
+func propertyKind(name string) views.PropertyKind {
+	switch name {
+	case "headers":
+		return views.PropertyTable
+	case "delivery_mode", "priority":
+		return views.PropertyOctet
+	case "timestamp":
+		return views.PropertyTimestamp
+	}
+	return views.PropertyShortStr
+}
+
+// neighbourBudget is how long a page looks for each of the two.
+const neighbourBudget = 100 * time.Millisecond
+
+// neighbours are the messages before and after seq under the filter; 0 where
+// there is none, or none is found in time.
+func (s *Server) neighbours(ctx context.Context, req request, seq uint64, rows []views.Row) (older, newer uint64) {
+	for i, r := range rows {
+		if r.Seq != seq {
+			continue
+		}
+		if i > 0 {
+			newer = rows[i-1].Seq
+		}
+		if i+1 < len(rows) {
+			older = rows[i+1].Seq
+		}
+	}
+	snap := s.archive.Snapshot()
+	one := func(before, after uint64) uint64 {
+		req := req
+		req.Before, req.After, req.limit, req.budget = before, after, 1, neighbourBudget
+		if req.filter == nil {
+			req.filter = s.all
+		}
+		p, err := s.page(ctx, snap, req)
+		if err != nil || len(p.Messages) == 0 {
+			return 0
+		}
+		return p.Messages[0].Seq()
+	}
+	if older == 0 {
+		older = one(seq, 0)
+	}
+	if newer == 0 {
+		newer = one(0, seq)
+	}
+	return older, newer
+}

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/headerglass/headerglass/views"
+)
+
+// errorPage writes f as a page of its own, or as the inspector's content when
+// htmx asks for that.
+func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, f failure) {
+	// The state in the address is worth keeping as far as it can be read; the
+	// parse of a broken part is what may have failed.
+	values, _ := url.ParseQuery(r.URL.RawQuery)
+	q, bad := views.ParseQuery(values)
+	if len(bad) > 0 {
+		q = views.Query{}
+	}
+	p := s.frame(q)
+	p.Problem = s.problem(f)
+	p.Title = p.Problem.Title
+	page := views.ErrorPage(p)
+	if wantsPart(r) {
+		page = views.InspectorPane(p)
+	}
+	if err := s.render(w, r, f.Status, page); err != nil {
+		s.logger.Error("error page failed", "error", err)
+		http.Error(w, f.text(), f.Status)
+	}
+}
+
+// problem says what f means and what to do about it.
+func (s *Server) problem(f failure) *views.Problem {
+	p := &views.Problem{
+		Status: f.Status,
+		Title:  http.StatusText(f.Status),
+		Msg:    f.text(),
+		Action: "Show the newest messages",
+		URL:    views.Links{Base: s.base}.Home(),
+	}
+	snap := s.archive.Snapshot()
+	first, last := snap.First(), snap.Last()
+	switch f.Status {
+	case http.StatusGone:
+		p.Title = "Evicted"
+		if last >= first {
+			p.Hint = fmt.Sprintf("The oldest message kept is %d", first)
+			if m, err := snap.Get(first); err == nil {
+				p.Hint += ", received " + m.Received().UTC().Format(time.RFC3339)
+			}
+			p.Hint += "; a larger --memory keeps more."
+		}
+	case http.StatusNotFound:
+		p.Title = "Not found"
+		if f.Err == errNoPage {
+			break
+		}
+		if last >= first {
+			p.Hint = fmt.Sprintf("Messages %d to %d are kept.", first, last)
+		} else {
+			p.Hint = "No message has arrived yet."
+		}
+	case http.StatusBadRequest:
+		p.Title = "Cannot be understood"
+		p.Action = "Start afresh"
+	case http.StatusServiceUnavailable:
+		p.Title = "Busy"
+	case http.StatusConflict:
+		p.Title = "Not whole"
+		p.Hint = "A larger --body-limit keeps whole bodies of the messages to come."
+	case http.StatusInternalServerError:
+		p.Title = "Failed"
+	}
+	return p
+}

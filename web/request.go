@@ -1,0 +1,115 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/views"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 1000
+	maxColumns   = 16
+)
+
+// request is what the parameters of a page or of the API ask for.
+type request struct {
+	views.Query
+	filter  *query.Query // nil when filterErr is not
+	dialect *fieldtable.Dialect
+	limit   int // 1…maxLimit
+	budget  time.Duration
+}
+
+// parse reads the parameters of r. A filter that does not compile is the
+// second result: pages show it in place.
+func (s *Server) parse(r *http.Request) (request, error, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return request{}, nil, &paramError{"query", "The parameters of this address are not URL-encoded correctly."}
+	}
+	q, bad := views.ParseQuery(values)
+	if len(bad) > 0 {
+		return request{}, nil, &paramError{bad[0], "The parameter " + bad[0] + " of this address cannot be understood."}
+	}
+	req := request{Query: q, dialect: s.cfg.Dialect, limit: q.Limit, budget: s.cfg.QueryBudget}
+	if q.Dialect != "" {
+		if req.dialect, err = fieldtable.DialectByName(q.Dialect); err != nil {
+			return request{}, nil, &paramError{"dialect", "There is no dialect of this name: " + err.Error() + "."}
+		}
+	}
+	if len(q.Columns) > maxColumns {
+		return request{}, nil, &paramError{"cols", "A list has at most " + strconv.Itoa(maxColumns) + " columns."}
+	}
+	for i, c := range q.Columns {
+		if !utf8.ValidString(c) {
+			return request{}, nil, &paramError{"cols", `A column's path is UTF-8; other bytes are written \xNN in double quotes.`}
+		}
+		if slices.Contains(q.Columns[:i], c) {
+			return request{}, nil, &paramError{"cols", "A column is named twice."}
+		}
+	}
+	if req.limit == 0 {
+		req.limit = defaultLimit
+	}
+	req.limit = min(req.limit, maxLimit)
+	var filterErr error
+	req.filter, filterErr = query.Compile(q.Q)
+	return req, filterErr, nil
+}
+
+// page finds the messages that req asks for, newest first also where its
+// cursor is After: then they are the ones next to it. It waits its turn among
+// the other queries.
+func (s *Server) page(ctx context.Context, snap archive.Snapshot, req request) (query.Page, error) {
+	release, err := s.queries.Acquire(ctx)
+	if err != nil {
+		return query.Page{}, err
+	}
+	defer release()
+	p, err := req.filter.Page(ctx, snap, query.PageRequest{
+		Before:         req.Before,
+		After:          req.After,
+		From:           req.From,
+		To:             req.To,
+		Dialect:        req.dialect,
+		ArchiveDialect: s.archive.Dialect(),
+		Limit:          req.limit,
+		Budget:         req.budget,
+		IncludeDamaged: req.Damaged,
+	})
+	slices.SortFunc(p.Messages, func(a, b archive.Message) int { return cmp.Compare(b.Seq(), a.Seq()) })
+	return p, err
+}
+
+// queryWait is how long a query waits for others to end before it is refused.
+const queryWait = 2 * time.Second
+
+// message finds the message that the path of r names.
+func (s *Server) message(r *http.Request) (archive.Message, error) {
+	seq, err := pathSeq(r)
+	if err != nil {
+		return archive.Message{}, err
+	}
+	return s.archive.Snapshot().Get(seq)
+}
+
+func pathSeq(r *http.Request) (uint64, error) {
+	seq, err := strconv.ParseUint(chi.URLParam(r, "seq"), 10, 64)
+	if err != nil || seq == 0 {
+		return 0, errNoPage
+	}
+	return seq, nil
+}

@@ -1,0 +1,188 @@
+// Package web is the HTTP surface of the explorer: pages, partials, the JSON
+// API, downloads, the live feed, health and metrics.
+//
+// It only reads. Every route answers GET and HEAD, /inspect POST as well, and
+// none changes the broker or the archive. What a publisher wrote leaves the server either as
+// octets of an attachment, as JSON, or through the escaping of templ.
+package web
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/static"
+	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/web/live"
+)
+
+// Config is what a Server shows and how much it admits. Only Archive is
+// required.
+type Config struct {
+	Archive *archive.Archive
+	// Broker reports the state of the connection to the broker. Nil: none.
+	Broker func() views.BrokerStatus
+	// Dialect reads field tables unless a request asks for another. Nil:
+	// fieldtable.Lenient.
+	Dialect *fieldtable.Dialect
+	// Logger may be nil.
+	Logger  *slog.Logger
+	Version string
+	// AllowedHosts are the names, besides localhost and IP addresses, that
+	// the explorer answers to, as a browser writes them: with the port
+	// where it is not the scheme's own.
+	AllowedHosts []string
+	// BasePath is the path that a proxy serves the explorer under, such as
+	// "/headerglass". Requests may carry it or not. "": the root.
+	BasePath string
+	// Auth says who may see more than /healthz and /readyz. Nil: everyone.
+	Auth *Auth
+	// MaxQueries is how many listings and exports run at once. 0: 8.
+	MaxQueries int
+	// QueryBudget is how long one listing looks for matches. 0: 500 ms.
+	QueryBudget time.Duration
+	// MaxLive and MaxLivePerAddr cap the live feeds, in all and for one
+	// remote address. 0: 1000 and 100.
+	MaxLive, MaxLivePerAddr int
+	// ExportLimit is the most messages one export holds. 0: 100,000.
+	ExportLimit int
+	// NoExports refuses every export.
+	NoExports bool
+	// TraceURL is where recognised traces are shown: an http or https address
+	// with {trace} and, if wanted, {span} in it. "": nowhere.
+	TraceURL string
+	// Now is the clock. Nil: time.Now.
+	Now func() time.Time
+}
+
+// Server serves the explorer. It is safe for concurrent use.
+type Server struct {
+	cfg         Config
+	archive     *archive.Archive
+	logger      *slog.Logger
+	base        string // "" or "/path", without a slash at the end
+	hosts       hosts
+	live        *live.Hub
+	keys        keyCache
+	parts       liveParts
+	all         *query.Query // the filter that matches every message
+	assets      *static.Assets
+	queries     *query.Limiter
+	fullDecodes atomic.Uint64 // grows only in decode
+	registry    *prometheus.Registry
+	requests    *prometheus.CounterVec
+	handler     http.Handler
+}
+
+// New returns a Server for cfg. Close ends its live feeds.
+func New(cfg Config) (*Server, error) {
+	if cfg.Dialect == nil {
+		cfg.Dialect = fieldtable.Lenient()
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Broker == nil {
+		cfg.Broker = func() views.BrokerStatus { return views.BrokerStatus{} }
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.MaxQueries == 0 {
+		cfg.MaxQueries = 8
+	}
+	if cfg.QueryBudget == 0 {
+		cfg.QueryBudget = 500 * time.Millisecond
+	}
+	if cfg.ExportLimit == 0 {
+		cfg.ExportLimit = 100_000
+	}
+	if cfg.TraceURL != "" && !validTraceURL(cfg.TraceURL) {
+		return nil, &paramError{Name: "trace URL", Msg: "a trace URL is an http or https address with {trace} in its path, query or fragment"}
+	}
+	base, err := cleanBase(cfg.BasePath)
+	if err != nil {
+		return nil, err
+	}
+	assets, err := static.New()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg:     cfg,
+		archive: cfg.Archive,
+		logger:  cfg.Logger,
+		base:    base,
+		hosts:   newHosts(cfg.AllowedHosts),
+		keys:    keyCache{now: cfg.Now},
+		assets:  assets,
+		queries: query.NewLimiter(cfg.MaxQueries, queryWait),
+	}
+	if s.all, err = query.Compile(""); err != nil {
+		return nil, err
+	}
+	s.live = live.New(live.Config{
+		Archive:         cfg.Archive,
+		MaxConns:        cfg.MaxLive,
+		MaxConnsPerAddr: cfg.MaxLivePerAddr,
+		Logger:          cfg.Logger,
+	})
+	s.newMetrics()
+	s.handler = s.routes()
+	return s, nil
+}
+
+// cleanBase checks a base path and takes the slash off its end.
+func cleanBase(p string) (string, error) {
+	p = strings.TrimRight(p, "/")
+	if p == "" {
+		return "", nil
+	}
+	if p[0] != '/' || strings.Contains(p, "//") || strings.Contains(p, "/.") || strings.ContainsFunc(p, notInBase) {
+		return "", &paramError{Name: "base path", Msg: "a base path begins with / and holds only letters, digits and -._~/"}
+	}
+	return p, nil
+}
+
+func notInBase(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~/", r)
+}
+
+// Handler returns the whole surface.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// FullDecodes is how many times a message's header table was decoded whole.
+func (s *Server) FullDecodes() uint64 { return s.fullDecodes.Load() }
+
+// Close ends the live feeds and returns when they are gone.
+func (s *Server) Close() { s.live.Close() }
+
+// HTTPServer returns an http.Server for h with a time-out on everything that
+// a peer can drag out and a limit on everything that it can send. When h is a
+// *Server, shutting down ends its live feeds too.
+func HTTPServer(h http.Handler) *http.Server {
+	srv := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    maxHeaderBytes,
+		// OPTIONS * is answered like everything else.
+		DisableGeneralOptionsHandler: true,
+	}
+	if s, ok := h.(*Server); ok {
+		srv.ErrorLog = slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug)
+		srv.RegisterOnShutdown(s.Close)
+	}
+	return srv
+}
