@@ -21,6 +21,10 @@ func testTools() []tool {
 	return []tool{
 		{"rabbitmq-server", []string{"/usr/lib/rabbitmq/bin/rabbitmq-server", "rabbitmq-server"}, "the tests against a real RabbitMQ node"},
 		{"chromium", []string{"/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"}, "the browser tests"},
+		{"tshark", []string{"tshark"}, "the tests that open exports with Wireshark"},
+		{"python3", []string{"python3"}, "the tests that read generated Python back"},
+		{"nodejs", []string{"node"}, "the tests that read generated JavaScript back"},
+		{"default-jdk-headless", []string{"java"}, "the tests that read generated Java back"},
 	}
 }
 

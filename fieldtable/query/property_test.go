@@ -291,7 +291,7 @@ func FuzzMatch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string, table []byte) {
 		q, err := Compile(src)
 		if err != nil || len(src) > 500 || len(table) > 4000 {
-			t.Skip()
+			return
 		}
 		s := archived(archive.Config{MaxBytes: 1 << 20}, testMessage{table: table})
 		m, err := s.Get(1)

@@ -1,0 +1,102 @@
+// Command headerglass shows the headers of AMQP 0-9-1 messages in a browser, byte for byte as they were delivered.
+//
+//	headerglass demo      a built-in broker endpoint with realistic traffic: nothing else is needed
+//	headerglass serve     read a queue, an exchange or a stream of a real broker (the default command)
+//	headerglass replay    the messages in exports and in captures of AMQP traffic, without a broker
+//	headerglass decode    one field table from a file or standard input, as text or JSON
+//	headerglass version   what was built
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	_ "time/tzdata" // time zones are asked for by name, also where the system has no list of them
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes. Scripts depend on them.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the work failed, or decode found damage
+	exitUsage  = 2 // wrong flags, or input that could not be read as asked
+)
+
+// cli is the command line. Every flag can also be set as HEADERGLASS_ and its name in capitals, with _ for -.
+type cli struct {
+	Serve   serveCmd   `cmd:"" default:"withargs" help:"Show a queue, an exchange or a stream of a broker (the default command)."`
+	Demo    demoCmd    `cmd:"" help:"Show realistic traffic from a built-in endpoint; no broker is needed."`
+	Replay  replayCmd  `cmd:"" help:"Show the messages in files: exports of the explorer, and captures of AMQP traffic; no broker is needed."`
+	Decode  decodeCmd  `cmd:"" help:"Decode one field table, given with its 4-byte length."`
+	Version versionCmd `cmd:"" help:"Say what was built."`
+}
+
+// stdio is what a command reads and writes, so that a test can stand in for a terminal.
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// usageError is a wrong flag or input that is not what it was said to be: exit code 2.
+type usageError struct{ msg string }
+
+func (e usageError) Error() string { return e.msg }
+
+// exitCode is returned by a command that has already said everything it has to say.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// run is main without the process: it parses args, runs the command and returns the exit code.
+func run(ctx context.Context, args []string, std stdio) int {
+	var c cli
+	helped := false
+	parser, err := kong.New(&c,
+		kong.Name("headerglass"),
+		kong.Description("A web explorer for AMQP 0-9-1 message headers."),
+		kong.DefaultEnvars("HEADERGLASS"),
+		kong.Writers(std.out, std.err),
+		kong.Exit(func(int) { helped = true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		fmt.Fprintln(std.err, "headerglass:", err)
+		return exitUsage
+	}
+	kctx, err := parser.Parse(args)
+	if helped {
+		return exitOK
+	}
+	if err == nil {
+		kctx.BindTo(ctx, (*context.Context)(nil))
+		err = kctx.Run(std)
+	}
+	var code exitCode
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &code):
+		return int(code)
+	}
+	fmt.Fprintln(std.err, "headerglass:", err)
+	if _, wrong := errors.AsType[*kong.ParseError](err); wrong {
+		fmt.Fprintln(std.err, "headerglass: --help shows the flags")
+		return exitUsage
+	}
+	if _, wrong := errors.AsType[usageError](err); wrong {
+		return exitUsage
+	}
+	return exitFailed
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+func TestUsageErrors(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		args []string
+		want string // in what is printed
+	}{
+		{"nothing to read", nil, "--queue NAME"},
+		{"serve with nothing to read", []string{"serve"}, "--exchange NAME"},
+		{"a flag that does not exist", []string{"demo", "--fast"}, "--fast"},
+		{"a command that does not exist", []string{"explode"}, "explode"},
+		{"a queue and an exchange", []string{"--queue", "q", "--exchange", "e"}, "exclude each other"},
+		{"a binding without an exchange", []string{"--queue", "q", "--binding", "k"}, "--binding needs --exchange"},
+		{"draining a copy", []string{"--exchange", "e", "--mode", "drain"}, "--mode"},
+		{"draining a stream", []string{"--queue", "q", "--offset", "first", "--mode", "drain"}, "--offset"},
+		{"drain without a durable store", []string{"--queue", "q", "--mode", "drain"}, "loss"},
+		{"a spool for what stays in the queue", []string{"--queue", "q", "--spool", filepath.Join(t.TempDir(), "s")}, "--mode drain"},
+		{"a spool of no size", []string{"--queue", "q", "--mode", "drain", "--spool", filepath.Join(t.TempDir(), "s"), "--spool-size", "1MiB"}, "64MiB"},
+		{"a mode that does not exist", []string{"--queue", "q", "--mode", "browse"}, "browse"},
+		{"a window of nothing", []string{"--queue", "q", "--window", "0"}, "window"},
+		{"a window over 16 bits", []string{"--queue", "q", "--window", "65536"}, "window"},
+		{"an offset that is none", []string{"--queue", "q", "--offset", "yesterday"}, "yesterday"},
+		{"open to the network", []string{"demo", "--listen", "0.0.0.0:0"}, "--allow-anonymous"},
+		{"open to the network by name", []string{"demo", "--listen", "db.example:0"}, "--allow-anonymous"},
+		{"open to the network on every address", []string{"demo", "--listen", ":8080"}, "--allow-anonymous"},
+		{"open to the network with a login", []string{"demo", "--listen", "0.0.0.0:0"}, "--auth-file"},
+		{"a login for anyone", []string{"demo", "--auth-file", "main_test.go", "--allow-anonymous"}, "--allow-anonymous"},
+		{"a list of users that is none", []string{"demo", "--listen", "127.0.0.1:0", "--auth-file", "main_test.go"}, "line 1"},
+		{"a certificate without its key", []string{"demo", "--tls-cert", "main_test.go"}, "--tls-key"},
+		{"a certificate that is none", []string{"demo", "--tls-cert", "main_test.go", "--tls-key", "main_test.go"}, "--tls-cert"},
+		{"a property that does not exist", []string{"demo", "--redact", "token,$userid"}, "$user_id"},
+		{"an address that is none", []string{"demo", "--listen", "8080"}, "127.0.0.1:8080"},
+		{"a size that is none", []string{"demo", "--memory", "lots"}, "256MiB"},
+		{"no memory", []string{"demo", "--memory", "1"}, "1MiB"},
+		{"a rate below zero", []string{"demo", "--rate=-1"}, "--rate"},
+		{"a file that is not there", []string{"--queue", "q", "--ca-file", "nowhere.pem"}, "nowhere.pem"},
+		{"a broker URL of another scheme", []string{"--queue", "q", "--amqp", "http://u:hunter2@h/"}, "amqp"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, out, errs := runCLI(t, "", tt.args...)
+			if code != exitUsage {
+				t.Errorf("exit code %d, want %d", code, exitUsage)
+			}
+			if !strings.Contains(errs, tt.want) {
+				t.Errorf("%q is not in: %s", tt.want, errs)
+			}
+			if strings.Contains(out+errs, "hunter2") {
+				t.Errorf("the password is shown: %s%s", out, errs)
+			}
+		})
+	}
+}
+
+func TestHelpNamesFlagsAndHidesSecrets(t *testing.T) {
+	t.Setenv("HEADERGLASS_AMQP", "amqp://u:hunter2@h/")
+	t.Setenv("HEADERGLASS_AMQP_PASSWORD", "hunter2")
+	code, out, errs := runCLI(t, "", "serve", "--help")
+	if code != exitOK {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	for _, want := range []string{"--amqp", "--queue", "--mode", "--exchange", "--binding", "--offset", "--window", "--memory", "--listen", "$HEADERGLASS_QUEUE"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is not in the help", want)
+		}
+	}
+	if strings.Contains(out+errs, "hunter2") {
+		t.Error("the help shows the password")
+	}
+}
+
+func TestSecret(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte("p@ss word\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ text, want string }{
+		{"plain", "plain"},
+		{"", ""},
+		{"@" + file, "p@ss word"},
+	} {
+		var s secret
+		if err := s.UnmarshalText([]byte(tt.text)); err != nil {
+			t.Fatal(err)
+		}
+		if s.value != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.text, s.value, tt.want)
+		}
+		if tt.want != "" && strings.Contains(s.String(), tt.want) {
+			t.Errorf("%q is shown", tt.want)
+		}
+	}
+	var s secret
+	if err := s.UnmarshalText([]byte("@" + file + ".not")); err == nil {
+		t.Error("a missing file is no error")
+	}
+}
+
+func TestByteSize(t *testing.T) {
+	for text, want := range map[string]byteSize{"256MiB": 256 << 20, "64kB": 64_000, "1048576": 1 << 20, "1 GiB": 1 << 30} {
+		var b byteSize
+		if err := b.UnmarshalText([]byte(text)); err != nil || b != want {
+			t.Errorf("%s: got %d, %v, want %d", text, b, err, want)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, out, _ := runCLI(t, "", "version")
+	if code != exitOK || !strings.HasPrefix(out, "headerglass ") || !strings.Contains(out, runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH) {
+		t.Errorf("exit code %d, printed %q", code, out)
+	}
+	info := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}}}
+	if got, want := buildVersion(info, true), "v1.2.3 (commit 0123456789ab, modified)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestShellQuote(t *testing.T) {
+	for in, want := range map[string]string{"orders.dlq": "orders.dlq", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(reboot)": "'$(reboot)'"} {
+		if got := shellQuote(in); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+}
