@@ -179,7 +179,7 @@ func (f *explorerFlags) show(ctx context.Context, std stdio, log *slog.Logger, a
 	defer site.Close()
 	listener, err := net.Listen("tcp", f.Listen)
 	if err != nil {
-		return fmt.Errorf("the explorer cannot listen: %w", err)
+		return fmt.Errorf("the explorer cannot listen: %w; --listen chooses another address", err)
 	}
 	listener = netutil.LimitListener(listener, f.MaxLive+maxPlainConns)
 	server := web.HTTPServer(site)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -58,6 +59,19 @@ func TestUsageErrors(t *testing.T) {
 				t.Errorf("the password is shown: %s%s", out, errs)
 			}
 		})
+	}
+}
+
+// The port of the demo is often taken already: the message says what to do about it.
+func TestAddressInUse(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	code, _, errs := runCLI(t, "", "demo", "--listen", taken.Addr().String())
+	if code != exitFailed || !strings.Contains(errs, "--listen") {
+		t.Errorf("exit code %d, printed %s", code, errs)
 	}
 }
 
