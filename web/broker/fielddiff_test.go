@@ -67,6 +67,10 @@ func knownDifference(table fieldtable.Table, ours error) string {
 		if strings.Contains(damage.Path, "[") {
 			return "damage in an array"
 		}
+		// It reads an array through a limit on what is left, so that one whose length is too great ends where its parent does.
+		if damage.Err == fieldtable.ErrLengthOverrun && damage.HasTag && damage.Tag == 'A' {
+			return "an array longer than its parent"
+		}
 		return ""
 	}
 	s := table.Scan()
