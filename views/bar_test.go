@@ -14,9 +14,6 @@ import (
 
 // The filter's input offers names, by keyboard and pointer, and leaves alone what stands around the word.
 func TestCompletion(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	b := tab{t, browsertest.Start(t)}
 	server := fixtureServer(t, silent, nil)
 	var c browsertest.Complaints
@@ -73,9 +70,6 @@ func (b tab) waitAcross(expression string) {
 
 // A drag over the histogram asks for that time, whether there are bars in it or not.
 func TestBrush(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	b := tab{t, browsertest.Start(t)}
 	server := fixtureServer(t, silent, nil)
 	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
@@ -103,9 +97,6 @@ func TestBrush(t *testing.T) {
 
 // The histogram, the values and the total follow the live feed, and an explorer that was started again is noticed.
 func TestLiveSummary(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	b := tab{t, browsertest.Start(t)}
 	feed := newFeed(t)
 	server := fixtureServer(t, feed.serve, feed.opens)

@@ -130,9 +130,6 @@ func (f *feedLine) rows(from, to uint64, skipped int) {
 }
 
 func TestLiveFeed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	b := tab{t, browsertest.Start(t)}
 	feed := newFeed(t)
 	server := fixtureServer(t, feed.serve, feed.opens)
@@ -254,9 +251,6 @@ func TestLiveFeed(t *testing.T) {
 
 // From the list to one value and its bytes without a pointer.
 func TestKeyboardWalk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	b := tab{t, browsertest.Start(t)}
 	server := fixtureServer(t, silent, nil)
 	var c browsertest.Complaints
@@ -346,9 +340,6 @@ func TestKeyboardWalk(t *testing.T) {
 
 // TestAxe runs axe-core on every state, theme and width, and on the panels of the list.
 func TestAxe(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	b := tab{t, browsertest.Start(t)}
 	server := fixtureServer(t, silent, nil)
 	assets, err := static.New()

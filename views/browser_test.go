@@ -104,9 +104,6 @@ func silent(ws *websocket.Conn) {
 // TestScreens looks at every state in both themes at five widths: nothing is wider than the window, and the page
 // has nothing to complain of.
 func TestScreens(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	ctx := browsertest.Start(t)
 	server := fixtureServer(t, silent, nil)
 	var c browsertest.Complaints

@@ -12,9 +12,6 @@ import (
 
 // Bytes and fields show each other's place, and what is chosen is copied in three forms.
 func TestBytesAreCopied(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	b := tab{t, browsertest.Start(t)}
 	server := fixtureServer(t, silent, nil)
 	var c browsertest.Complaints
@@ -66,9 +63,6 @@ func TestBytesAreCopied(t *testing.T) {
 
 // Messages are marked with x and compared with =; the marks outlive the page.
 func TestMarks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	b := tab{t, browsertest.Start(t)}
 	server := fixtureServer(t, silent, nil)
 	var c browsertest.Complaints
@@ -104,9 +98,6 @@ func TestMarks(t *testing.T) {
 
 // A link inside the inspector replaces it, and the focus stays where it was.
 func TestFocusStaysInPlace(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	b := tab{t, browsertest.Start(t)}
 	server := fixtureServer(t, silent, nil)
 	var c browsertest.Complaints

@@ -25,9 +25,6 @@ func TestLiveFlood(t *testing.T) {
 
 // What is counted on the page goes on with the messages: the total, the histogram and the values of a header.
 func TestCountsFollowTheFeed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	site := demo(t, "--rate", "200")
 	awaitStored(t, site, 200)
 	ctx := browsertest.Start(t)
@@ -59,9 +56,6 @@ func TestCountsFollowTheFeed(t *testing.T) {
 }
 
 func (f flood) run(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drives a browser")
-	}
 	site := demo(t, "--rate", fmt.Sprint(f.rate))
 	ctx := browsertest.Start(t)
 	var complaints browsertest.Complaints

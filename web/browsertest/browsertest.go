@@ -15,9 +15,12 @@ import (
 )
 
 // Start starts a Chromium with an empty profile and returns the context of its first tab. It ends with the test. Where there
-// is no Chromium the test is skipped, or fails if HEADERGLASS_REQUIRE is 1. HEADERGLASS_CHROMIUM names another program.
+// is no Chromium the test is skipped, or fails if HEADERGLASS_REQUIRE is 1; -short skips it too. HEADERGLASS_CHROMIUM names another program.
 func Start(t testing.TB) context.Context {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("drives a browser, which -short leaves out")
+	}
 	path := ""
 	for _, p := range []string{os.Getenv("HEADERGLASS_CHROMIUM"), "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"} {
 		if _, err := os.Stat(p); p != "" && err == nil { // #nosec G703 -- test code: looks for a browser where the environment says
