@@ -36,6 +36,7 @@ func checkLaws(t testing.TB, encoded []byte, d *fieldtable.Dialect) {
 	whole := readAll(table)
 	checkOffsets(t, table, whole)
 	checkScanner(t, table, whole)
+	checkSeek(t, table, whole)
 	checkLookups(t, table, whole)
 	checkValid(t, table, whole)
 	checkPaths(t, table)
@@ -132,6 +133,26 @@ func checkLookups(t testing.TB, table fieldtable.Table, whole read) {
 	for n := range min(len(keys), 6) {
 		for _, keys := range [][]string{keys[:n], keys[len(keys)-n:], append(slices.Clone(keys[:n]), keys[0])} {
 			checkProject(t, table, whole, keys)
+		}
+	}
+}
+
+// checkSeek checks that a value is found again by its offset, and that any other offset leads to nothing outside.
+func checkSeek(t testing.TB, table fieldtable.Table, whole read) {
+	t.Helper()
+	encoded, d := table.Whole(), table.Dialect()
+	var v fieldtable.Value
+	for _, f := range whole.fields {
+		if !v.Seek(encoded, d, f.Value.Offset()) || !sameValue(v, f.Value) {
+			t.Fatalf("Seek(%d): %v, want %v", f.Value.Offset(), v, f.Value)
+		}
+	}
+	for offset := -2; offset < min(len(encoded), 2000)+2; offset++ {
+		switch ok := v.Seek(encoded, d, offset); {
+		case !ok && !v.IsZero():
+			t.Fatalf("Seek(%d) leaves %v", offset, v)
+		case ok && (v.Offset() != offset || v.End() > len(encoded) || v.Tag() != encoded[offset]):
+			t.Fatalf("Seek(%d): %d to %d of %d", offset, v.Offset(), v.End(), len(encoded))
 		}
 	}
 }

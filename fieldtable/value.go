@@ -34,6 +34,30 @@ func (v *Value) set(at, end uint64) {
 	v.prefix = v.d.prefixes[v.tag]
 }
 
+// Seek makes v the value whose tag is at offset of encoded, an outermost table with its length octets, as Offset tells it of
+// one of its fields. It passes over nothing and copies nothing. The result is false and v the zero Value if no value can be
+// read there; if at offset is no tag, v is without meaning, but lies within encoded.
+func (v *Value) Seek(encoded []byte, d *Dialect, offset int) bool {
+	if d == nil {
+		d = lenient
+	}
+	at := uint64(offset)
+	if at < uint64(len(encoded)) {
+		w := d.widthsAt(0)
+		end := w.extent(encoded, at)
+		if end > uint64(len(encoded)) {
+			end = w.exactExtent(encoded, at)
+		}
+		if end <= uint64(len(encoded)) {
+			v.root, v.d, v.depth = encoded, d, 0
+			v.set(at, end)
+			return true
+		}
+	}
+	*v = Value{}
+	return false
+}
+
 // IsZero reports whether v is the zero Value: no value at all, not to be confused with a void.
 func (v Value) IsZero() bool { return v.d == nil }
 

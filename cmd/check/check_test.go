@@ -59,3 +59,20 @@ func TestSummarise(t *testing.T) {
 		}
 	}
 }
+
+func TestBenchmarks(t *testing.T) {
+	got := benchmarks("goos: linux\nBenchmarkScale/idle-2   \t 10\t 52.78 count-tenant-x\t 0.04 ms/page-key\nBenchmarkNodeCPU \t 1 \t 0.3372 cpu-ratio\nPASS\n")
+	if got["BenchmarkScale/idle"]["count-tenant-x"] != 52.78 || got["BenchmarkScale/idle"]["ms/page-key"] != 0.04 || got["BenchmarkNodeCPU"]["cpu-ratio"] != 0.3372 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestFigureReached(t *testing.T) {
+	least, most := figure{bound: 40}, figure{bound: 1.4, atMost: true}
+	if !least.reached(40) || !least.reached(41) || least.reached(39.9) {
+		t.Error("a lower bound")
+	}
+	if !most.reached(1.4) || !most.reached(1.3) || most.reached(1.41) {
+		t.Error("an upper bound")
+	}
+}

@@ -49,6 +49,7 @@ func main() {
 		{"static", "staticcheck", command("go", "tool", "staticcheck", "./...")},
 		{"build", "Linux, macOS and Windows on amd64 and arm64", checkBuilds},
 		{"test", "every test, with the race detector", testStep(*soak)},
+		{"figures", "the README's ratios against peers, on an otherwise idle machine", checkFigures},
 		{"fuzz", "every fuzz target for a short time", fuzzStep(*fuzzTime)},
 	}
 	if *list {

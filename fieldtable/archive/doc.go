@@ -7,7 +7,8 @@
 // with the records of consecutive messages; segments are dropped whole, oldest first, when a new one
 // would pass the bound. A shape is the ordered list of (name, tag) of a message's header table at its
 // top level. Shapes are interned when a message is appended, so that questions about names and types are
-// answered from shapes and counts, without touching the messages.
+// answered from shapes and counts, without touching the messages. With a record goes where the tag of each of its
+// headers is, noted in the same pass, so that one value is found without passing over those before it: Message.Place.
 //
 // # Bounds
 //

@@ -55,6 +55,7 @@ type keyCounter struct {
 	keys    []keyTotal
 	message int // the shape or message being added, so that duplicates in it count once
 	scratch []byte
+	places  []uint16
 }
 
 type keyTotal struct {
@@ -94,7 +95,7 @@ func (k *keyCounter) addUnshaped(s Snapshot) {
 				continue
 			}
 			table, _ := g.At(i).HeaderTable()
-			k.scratch, _, _ = appendShapeKey(k.scratch[:0], table, s.dialect)
+			k.scratch, k.places, _ = appendShapeKey(k.scratch[:0], k.places[:0], table, s.dialect)
 			for name, tag, rest, ok := cutShapeKey(k.scratch); ok; name, tag, rest, ok = cutShapeKey(rest) {
 				k.addBytes(name, tag)
 			}

@@ -15,6 +15,7 @@ import (
 //	header kept    uint32  octets kept of the content header payload
 //	flags          uint8
 //	length of consumer tag, exchange, routing key: 3 × uint8
+//	places         only with recordPlaced, see appendPlaces
 //	header size    uint32  only with recordHeaderCut
 //	size of spans  uint32  only with recordRedacted
 //	spans          what was removed from the content header payload, see appendSpans
@@ -32,6 +33,7 @@ const (
 	recordRedelivered = 1
 	recordHeaderCut   = 2
 	recordRedacted    = 4
+	recordPlaced      = 8
 )
 
 // Message is a view of one message kept. It is a value, valid for as long as it is held, also after eviction.
@@ -86,7 +88,7 @@ func (m Message) Header() wire.ContentHeader { return wire.ViewContentHeader(m.p
 // larger than the whole archive may be.
 func (m Message) HeaderSize() int {
 	if m.rec != nil && m.rec[recFlags]&recordHeaderCut != 0 {
-		return int(binary.LittleEndian.Uint32(m.rec[recFixed:]))
+		return int(binary.LittleEndian.Uint32(m.rec[recFixed+m.placesBytes():]))
 	}
 	return len(m.part(partHeader))
 }
@@ -106,7 +108,12 @@ func (m Message) Removed() []Span {
 
 // HeaderTable is the headers property: a field table with its length octets. See
 // wire.ContentHeader.HeaderTable.
-func (m Message) HeaderTable() ([]byte, bool) { return m.Header().HeaderTable() }
+func (m Message) HeaderTable() ([]byte, bool) {
+	if m.placed() {
+		return m.placedTable(), true
+	}
+	return m.Header().HeaderTable()
+}
 
 // Body is what was kept of the body: all of it, or a prefix when it is shorter than BodySize.
 func (m Message) Body() []byte { return m.part(partBody) }
@@ -143,7 +150,7 @@ const (
 
 // spans returns where the spans begin, also if there are none, and how many octets they take.
 func (m Message) spans() (start, size int) {
-	start = recFixed
+	start = recFixed + m.placesBytes()
 	if m.rec[recFlags]&recordHeaderCut != 0 {
 		start += 4
 	}

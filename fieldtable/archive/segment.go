@@ -63,14 +63,17 @@ func (s *segment) record(i uint32) []byte {
 	return s.buf[start:end:end]
 }
 
-func (s *segment) message(i uint32) Message {
+func (s *segment) message(i uint32) (m Message) {
+	s.load(i, &m)
+	return m
+}
+
+func (s *segment) load(i uint32, m *Message) {
 	slot := s.slot(i)
-	return Message{
-		rec:   s.record(i),
-		seq:   s.base + uint64(i),
-		marks: packedMarks(binary.LittleEndian.Uint32(slot[slotMarks:])),
-		shape: binary.LittleEndian.Uint16(slot[slotShape:]),
-	}
+	m.rec = s.record(i)
+	m.seq = s.base + uint64(i)
+	m.marks = packedMarks(binary.LittleEndian.Uint32(slot[slotMarks:]))
+	m.shape = binary.LittleEndian.Uint16(slot[slotShape:])
 }
 
 // packedMarks: the number of headers, and two flags above it.
@@ -81,6 +84,17 @@ const (
 	markDuplicates = 1 << 30
 	markCount      = markDuplicates - 1
 )
+
+func packMarks(headers int, damaged, duplicates bool) packedMarks {
+	m := packedMarks(min(headers, markCount))
+	if damaged {
+		m |= markDamaged
+	}
+	if duplicates {
+		m |= markDuplicates
+	}
+	return m
+}
 
 func (m packedMarks) unpack() Marks {
 	return Marks{

@@ -29,12 +29,20 @@ type ShapeField struct {
 
 // Tag returns the tag of the first field with this name.
 func (s *Shape) Tag(name string) (tag byte, ok bool) {
-	for _, f := range s.Fields {
-		if f.Name == name {
-			return f.Tag, true
-		}
+	if i := s.Index(name); i >= 0 {
+		return s.Fields[i].Tag, true
 	}
 	return 0, false
+}
+
+// Index returns the place of the first field with this name among Fields, or -1.
+func (s *Shape) Index(name string) int {
+	for i := range s.Fields {
+		if s.Fields[i].Name == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // ShapeCount is a shape and how many messages have it.
@@ -103,22 +111,23 @@ func shapeBytes(key, fields int) int64 {
 
 // appendShapeKey walks a header table's top level and appends the key of its shape: per field what stands on
 // the wire before the value, which is the name's length, the name and the tag; then one octet, 1 when the top
-// level is damaged. fields is their number, damaged also covers what is nested.
-func appendShapeKey(key, table []byte, d *fieldtable.Dialect) (_ []byte, fields int, damaged bool) {
+// level is damaged. To tags it appends where each field's tag is; in tables over 64 KiB, those are without meaning.
+// damaged also covers what is nested.
+func appendShapeKey(key []byte, tags []uint16, table []byte, d *fieldtable.Dialect) (_ []byte, _ []uint16, damaged bool) {
 	view := fieldtable.View(table, d)
 	nested := false
 	s := view.Scan()
 	for at := s.Offset(); s.Skip(); at = s.Offset() {
 		tagAt := at + 1 + int(table[at])
 		key = append(key, table[at:tagAt+1]...)
+		tags = append(tags, uint16(tagAt))
 		kind := d.Kind(table[tagAt])
 		nested = nested || kind == fieldtable.KindTable || kind == fieldtable.KindArray
-		fields++
 	}
 	if s.Err() != nil {
-		return append(key, 1), fields, true
+		return append(key, 1), tags, true
 	}
-	return append(key, 0), fields, nested && view.Valid() != nil
+	return append(key, 0), tags, nested && view.Valid() != nil
 }
 
 // cutShapeKey takes the first field off a key; ok is false at the end.

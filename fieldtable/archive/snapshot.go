@@ -144,6 +144,9 @@ func (g Segment) Len() int { return int(g.n) }
 // At returns message i, 0 ≤ i < Len.
 func (g Segment) At(i int) Message { return g.seg.message(g.index(i)) }
 
+// Load makes m message i. For a loop over many messages it is faster than At, which copies.
+func (g Segment) Load(i int, m *Message) { g.seg.load(g.index(i), m) }
+
 // ShapeAt returns the shape of message i, or Unshaped.
 func (g Segment) ShapeAt(i int) uint16 { return g.seg.shape(g.index(i)) }
 

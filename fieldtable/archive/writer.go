@@ -19,7 +19,6 @@ type Writer struct {
 
 	shapes  interner
 	counter shapeCounter
-	key     []byte   // scratch
 	blanker *blanker // nil: nothing is redacted
 	spans   []byte   // scratch, what it removed from the message in progress
 
@@ -32,6 +31,9 @@ type Writer struct {
 	body     int // where in rec the body begins
 	bodyRoom int // octets of the body that may still be kept
 	received int64
+	key      []byte   // of its shape
+	tags     []uint16 // where those of its headers are in the table
+	damaged  bool
 }
 
 // maxRecord keeps lengths and offsets well within 32 bits.
@@ -78,6 +80,15 @@ func (w *Writer) BeginRedacted(d *wire.Delivery, received time.Time, removed []S
 		fixed += 4 + len(w.spans)
 	}
 	fixed += len(header)
+	placed, table, tableSize := false, 0, 0
+	if !redacted {
+		table, tableSize = w.read(header)
+		places := placesSize(len(w.tags))
+		if placed = len(w.tags) > 0 && fixed+places <= min(maxPlace, limit); placed {
+			fixed += places
+			table += fixed - len(header)
+		}
+	}
 	w.bodyRoom = int(min(d.BodySize, uint64(w.a.cfg.BodyLimit), uint64(limit-fixed)))
 
 	size := fixed + w.bodyRoom
@@ -103,6 +114,10 @@ func (w *Writer) BeginRedacted(d *wire.Delivery, received time.Time, removed []S
 		w.rec[recFlags] |= recordRedelivered
 	}
 	w.rec[recNames], w.rec[recNames+1], w.rec[recNames+2] = byte(len(consumerTag)), byte(len(exchange)), byte(len(key))
+	if placed {
+		w.rec[recFlags] |= recordPlaced
+		w.rec = appendPlaces(w.rec, table, tableSize, w.tags)
+	}
 	if cut {
 		w.rec[recFlags] |= recordHeaderCut
 		w.rec = le.AppendUint32(w.rec, uint32(len(d.Header)))
@@ -118,8 +133,11 @@ func (w *Writer) BeginRedacted(d *wire.Delivery, received time.Time, removed []S
 	w.header = len(w.rec)
 	w.rec = append(w.rec, header...)
 	w.body = len(w.rec)
-	if redacted && w.blanker != nil {
-		w.blanker.apply(w.rec[w.header:w.body])
+	if redacted {
+		if w.blanker != nil {
+			w.blanker.apply(w.rec[w.header:w.body])
+		}
+		w.read(w.rec[w.header:w.body])
 	}
 }
 
@@ -168,14 +186,14 @@ func (w *Writer) Commit() (seq uint64) {
 		copy(w.seg.buf, w.rec)
 		w.rec = w.seg.buf[:len(w.rec)]
 	}
-	marks, shape := w.read(wire.ViewContentHeader(w.rec[w.header:w.body]))
+	shape, duplicates := w.intern(w.key, len(w.tags))
 	w.shapes.use(shape)
 
 	seg, n := w.seg, w.seg.n.Load()
 	w.at += uint32(len(w.rec))
 	slot := seg.slot(n)
 	binary.LittleEndian.PutUint32(slot[slotEnd:], w.at)
-	binary.LittleEndian.PutUint32(slot[slotMarks:], uint32(marks))
+	binary.LittleEndian.PutUint32(slot[slotMarks:], uint32(packMarks(len(w.tags), w.damaged, duplicates)))
 	binary.LittleEndian.PutUint16(slot[slotShape:], shape)
 	if w.received < seg.oldest.Load() {
 		seg.oldest.Store(w.received)
@@ -185,37 +203,31 @@ func (w *Writer) Commit() (seq uint64) {
 	}
 	seg.n.Store(n + 1)
 
+	if cap(w.key) > keepScratch {
+		w.key, w.tags = nil, nil
+	}
 	w.Abort()
 	w.a.arrivals.add(w.received)
 	w.a.bell.ring()
 	return seg.base + uint64(n)
 }
 
-// read works out what the table says about itself.
-func (w *Writer) read(header wire.ContentHeader) (marks packedMarks, shape uint16) {
-	table, ok := header.HeaderTable()
-	fields, damaged := 0, false
-	if ok {
-		w.key, fields, damaged = appendShapeKey(w.key[:0], table, w.a.cfg.Dialect)
-	} else {
-		damaged = header.Flags()&wire.FlagHeaders != 0
-		w.key = append(w.key[:0], 0)
-		if damaged {
-			w.key[0] = 1
-		}
+// read works out what the header table in a content header payload says about itself. It returns where the table
+// begins and how many octets it has.
+func (w *Writer) read(payload []byte) (at, size int) {
+	header := wire.ViewContentHeader(payload)
+	w.key, w.tags, w.damaged = w.key[:0], w.tags[:0], false
+	if at = header.HeaderTableOffset(); at >= 0 {
+		table, _ := header.HeaderTable()
+		w.key, w.tags, w.damaged = appendShapeKey(w.key, w.tags, table, w.a.cfg.Dialect)
+		return at, len(table)
 	}
-	shape, duplicates := w.intern(w.key, fields)
-	if cap(w.key) > keepScratch {
-		w.key = nil
+	w.damaged = header.Flags()&wire.FlagHeaders != 0
+	w.key = append(w.key, 0)
+	if w.damaged {
+		w.key[0] = 1
 	}
-	marks = packedMarks(min(fields, markCount))
-	if damaged {
-		marks |= markDamaged
-	}
-	if duplicates {
-		marks |= markDuplicates
-	}
-	return marks, shape
+	return 0, 0
 }
 
 // Abort forgets the message begun.

@@ -192,7 +192,8 @@ func newOperandReader(o *Operand, r *PageRequest, visit func(*Scratch, *datum) (
 // read returns how many values m has.
 func (o *operandReader) read(m archive.Message) int {
 	*o.n = 0
-	o.scratch.start(m, o.dialect, nil, o.keys)
+	o.scratch.message = m
+	o.scratch.start(o.dialect, nil, o.keys)
 	o.condition.eval(&o.scratch)
 	return *o.n
 }

@@ -48,12 +48,13 @@ func (l *Memos) of(m archive.Message, d *fieldtable.Dialect) *fieldtable.Memo {
 // the same archive.
 func (x *Matcher) MatchLive(s archive.Snapshot, m archive.Message, shared *Memos) Verdict {
 	id, _ := m.ShapeID()
-	if d := x.shape(s, id); d.decided {
+	d := x.shape(s, id)
+	if d.decided {
 		x.skipped++
 		return d.truth.verdict()
 	}
 	if len(x.query.keys) == 0 {
-		return x.read(m, nil).verdict()
+		return x.read(m, d, nil).verdict()
 	}
-	return x.read(m, shared.of(m, x.dialect)).verdict()
+	return x.read(m, d, shared.of(m, x.dialect)).verdict()
 }

@@ -17,6 +17,7 @@ type Matcher struct {
 	scratch Scratch
 
 	scanned, skipped uint64
+	warmed           byte // keeps what Warm returns, without meaning
 }
 
 // decision is what matchShape says of a shape. An archive may use the number of a
@@ -25,6 +26,8 @@ type decision struct {
 	shape   *archive.Shape
 	truth   truth
 	decided bool
+	// places has the index of each of the query's keys among the fields of the shape, -1 where it is none of them.
+	places []int
 }
 
 // Matcher returns a matcher that reads messages under dialect d, nil for Lenient.
@@ -46,11 +49,12 @@ func (x *Matcher) Match(s archive.Snapshot, m archive.Message) Verdict {
 // most once. The memo may be nil.
 func (x *Matcher) MatchMemo(s archive.Snapshot, m archive.Message, memo *fieldtable.Memo) Verdict {
 	id, _ := m.ShapeID()
-	if d := x.shape(s, id); d.decided {
+	d := x.shape(s, id)
+	if d.decided {
 		x.skipped++
 		return d.truth.verdict()
 	}
-	return x.read(m, memo).verdict()
+	return x.read(m, d, memo).verdict()
 }
 
 // shape returns what is decided for a shape; the result is valid until the next
@@ -67,12 +71,36 @@ func (x *Matcher) shape(s archive.Snapshot, id uint16) *decision {
 	if d.truth == 0 || d.shape != sh {
 		d.shape = sh
 		d.truth, d.decided = x.query.matchShape(sh, x.dialect)
+		d.places = d.places[:0]
+		if sh != nil && !d.decided {
+			for _, key := range x.query.keys {
+				d.places = append(d.places, sh.Index(key))
+			}
+		}
 	}
 	return d
 }
 
-// read decides m by its bytes.
-func (x *Matcher) read(m archive.Message, memo *fieldtable.Memo) truth {
+// read decides m by its bytes; d is of its shape.
+func (x *Matcher) read(m archive.Message, d *decision, memo *fieldtable.Memo) truth {
+	x.scratch.message = m
+	return x.readLoaded(d, memo)
+}
+
+// readLoaded is read of the message that is in the scratch memory.
+func (x *Matcher) readLoaded(d *decision, memo *fieldtable.Memo) truth {
 	x.scanned++
-	return x.query.match(m, x.dialect, memo, &x.scratch)
+	x.scratch.start(x.dialect, memo, x.query.keys)
+	x.scratch.shape, x.scratch.places = d.shape, d.places
+	return x.query.root.eval(&x.scratch)
+}
+
+// warm prepares for the messages of t from lo on, up to hi, that have to be read.
+func (x *Matcher) warm(s archive.Snapshot, t *stretch, lo, hi int) {
+	x.warmed += t.segment.Warm(lo, hi, func(id uint16) int {
+		if d := x.shape(s, id); len(d.places) > 0 {
+			return d.places[0]
+		}
+		return -1
+	})
 }

@@ -36,7 +36,8 @@ type Cell struct {
 // Get returns the operand's value in message m; under [*] the first. damaged: the
 // table is damaged before it, so there may be one.
 func (o *Operand) Get(m archive.Message, d *fieldtable.Dialect, s *Scratch) (c Cell, ok, damaged bool) {
-	s.start(m, orLenient(d), nil, o.keys)
+	s.message = m
+	s.start(orLenient(d), nil, o.keys)
 	s.marked = false
 	visit := visitor{func(s *Scratch, d *datum) bool {
 		c.Text, ok = s.displayed(d), true

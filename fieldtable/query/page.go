@@ -52,9 +52,13 @@ func (q *Query) Page(ctx context.Context, s archive.Snapshot, r PageRequest) (Pa
 			continue
 		}
 		for n := range t.hi - t.lo {
-			i := t.lo + n
+			i, from := t.lo+n, t.lo+n
 			if !ascending {
 				i = t.hi - 1 - n
+				from = max(t.lo, i+1-archive.WarmMessages)
+			}
+			if n%archive.WarmMessages == 0 {
+				x.warm(s, &t, from, t.hi)
 			}
 			truth, read := x.at(s, &t, i, &r)
 			seq := t.segment.First() + uint64(i)
@@ -116,7 +120,8 @@ func (x *Matcher) at(s archive.Snapshot, t *stretch, i int, r *PageRequest) (_ t
 		x.skipped++
 		return d.truth, false
 	}
-	m := t.segment.At(i)
+	m := &x.scratch.message
+	t.segment.Load(i, m)
 	if t.timed && !r.receivedIn(m.Received()) {
 		return isNo, true
 	}
@@ -124,5 +129,5 @@ func (x *Matcher) at(s archive.Snapshot, t *stretch, i int, r *PageRequest) (_ t
 		x.skipped++
 		return d.truth, true
 	}
-	return x.read(m, nil), true
+	return x.readLoaded(d, nil), true
 }

@@ -352,10 +352,11 @@ func TestNoAllocationPerMessage(t *testing.T) {
 		"x-death[*].reason = expired", "x-death[1].reason LIKE '%t%d'", `"map".f > 0.25`, "n[*] = 1",
 	} {
 		x := compile(t, filter).Matcher(nil, nil)
-		x.read(m, nil)
+		id, _ := m.ShapeID()
+		x.read(m, x.shape(s, id), nil)
 		if n := testing.AllocsPerRun(100, func() {
 			x.Match(s, m)
-			x.read(m, nil)
+			x.read(m, x.shape(s, id), nil)
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", filter, n)
 		}

@@ -54,6 +54,9 @@ type Scratch struct {
 	marked bool
 	keys   []string
 	memo   *fieldtable.Memo
+	// shape is the message's, nil where it is not known; then places are those of the keys in it.
+	shape  *archive.Shape
+	places []int
 
 	// encoded and found are valid once looked is set, values and damaged once
 	// projected is.
@@ -87,13 +90,14 @@ func orLenient(d *fieldtable.Dialect) *fieldtable.Dialect {
 }
 
 func (q *Query) match(m archive.Message, d *fieldtable.Dialect, memo *fieldtable.Memo, s *Scratch) truth {
-	s.start(m, d, memo, q.keys)
+	s.message = m
+	s.start(d, memo, q.keys)
 	return q.root.eval(s)
 }
 
-// start makes m the message to look at.
-func (s *Scratch) start(m archive.Message, d *fieldtable.Dialect, memo *fieldtable.Memo, keys []string) {
-	s.message, s.dialect, s.memo, s.keys = m, d, memo, keys
+// start makes s.message the one to look at.
+func (s *Scratch) start(d *fieldtable.Dialect, memo *fieldtable.Memo, keys []string) {
+	s.dialect, s.memo, s.keys, s.shape = d, memo, keys, nil
 	s.looked, s.projected = false, false
 }
 
@@ -143,15 +147,19 @@ func (s *Scratch) header(slot int) (*fieldtable.Value, presence) {
 }
 
 func (s *Scratch) project() presence {
-	if p := s.tableState(); p != present {
-		return p
-	}
-	s.projected = true
 	n := len(s.keys)
 	if cap(s.values) < n {
 		s.values = make([]fieldtable.Value, n)
 	}
 	s.values = s.values[:n]
+	if s.memo == nil && s.shape != nil && s.pick() {
+		s.projected = true
+		return present
+	}
+	if p := s.tableState(); p != present {
+		return p
+	}
+	s.projected = true
 	if s.memo != nil {
 		return present
 	}
@@ -176,6 +184,25 @@ func (s *Scratch) project() presence {
 	}
 	s.bytesRead += int64(end)
 	return present
+}
+
+// pick takes the values from where the archive noted that they are. It reports whether there are such notes.
+func (s *Scratch) pick() bool {
+	s.damaged = s.shape.Damaged
+	for slot, i := range s.places {
+		if i < 0 {
+			s.values[slot] = fieldtable.Value{}
+			continue
+		}
+		encoded, at, ok := s.message.Place(i)
+		if !ok {
+			return false
+		}
+		if v := &s.values[slot]; v.Seek(encoded, s.dialect, at) {
+			s.bytesRead += int64(v.End() - at)
+		}
+	}
+	return true
 }
 
 // displayed returns the text shown for d, valid until the next call.

@@ -71,6 +71,9 @@ func (w *scanWorker) run(t *stretch) {
 		return
 	}
 	for i := t.lo; i < t.hi; i++ {
+		if (i-t.lo)%archive.WarmMessages == 0 {
+			w.warm(w.snapshot, t, i, t.hi)
+		}
 		truth, read := w.at(w.snapshot, t, i, w.request)
 		switch truth.verdict() {
 		case Yes:

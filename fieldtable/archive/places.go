@@ -1,0 +1,101 @@
+package archive
+
+import "encoding/binary"
+
+// Places let the value of a header be found without passing over those before it. They are numbers of 16 bits,
+// little-endian:
+//
+//	where the header table begins in the record
+//	how many octets it has, with its length octets
+//	for each header, where its tag is, from the table's first length octet
+//
+// The headers are those of the message's shape, in the same order. A table that ends further back than 16 bits reach has
+// no places, nor has one that something was removed from.
+const (
+	placeBytes = 2
+	maxPlace   = 1<<16 - 1
+)
+
+// placesSize is how many octets the places of a table with so many headers take.
+func placesSize(headers int) int { return (2 + headers) * placeBytes }
+
+// appendPlaces appends the places of a table that begins at octet at of rec; tags are where its tags are.
+func appendPlaces(rec []byte, at, size int, tags []uint16) []byte {
+	le := binary.LittleEndian
+	rec = le.AppendUint16(rec, uint16(at))
+	rec = le.AppendUint16(rec, uint16(size))
+	for _, tag := range tags {
+		rec = le.AppendUint16(rec, tag)
+	}
+	return rec
+}
+
+func (m Message) placed() bool { return m.rec != nil && m.rec[recFlags]&recordPlaced != 0 }
+
+// placesBytes is how many octets of the record are places.
+func (m Message) placesBytes() int {
+	if !m.placed() {
+		return 0
+	}
+	return placesSize(int(m.marks & markCount))
+}
+
+// placedTable returns the header table of a message that is placed.
+func (m Message) placedTable() []byte {
+	at := int(binary.LittleEndian.Uint16(m.rec[recFixed:]))
+	size := int(binary.LittleEndian.Uint16(m.rec[recFixed+placeBytes:]))
+	return m.rec[at : at+size : at+size]
+}
+
+// Place returns the header table and where the tag of header i is in it, counted from its first length octet: what
+// fieldtable.Table.ValueAt takes. The headers are those of the message's shape, so they are read under the archive's
+// dialect. ok is false where i is not one of them, and for some messages always: then the table has to be searched.
+func (m *Message) Place(i int) (table []byte, tagAt int, ok bool) {
+	if !m.placed() || uint(i) >= uint(m.marks&markCount) {
+		return nil, 0, false
+	}
+	return m.placedTable(), int(binary.LittleEndian.Uint16(m.rec[recFixed+placesSize(i):])), true
+}
+
+// WarmMessages is how many messages Warm takes at once.
+const WarmMessages = 32
+
+// Warm brings into the processor's caches what Load and Place will read of the messages lo … hi-1, at most WarmMessages:
+// the beginnings of their records and, of the header that field names for a message's shape, by its index there, the tag.
+// Where field is negative, that is left out. One after the other, each message would wait for memory two or three times;
+// here loads that do not depend on each other follow in loops so short that the processor has many of them under way.
+// The result means nothing: without one the compiler may leave the loads out.
+func (g Segment) Warm(lo, hi int, field func(shape uint16) int) (sum byte) {
+	const line = 64 // places of up to some 14 headers lie within the first two lines
+	s, last := g.seg, uint32(len(g.seg.buf)-1)
+	hi = min(hi, g.Len(), lo+WarmMessages)
+	starts := [WarmMessages]uint32{}
+	for i := lo; i < hi; i++ {
+		if i > 0 {
+			starts[i-lo] = s.end(uint32(i - 1))
+		}
+	}
+	for _, start := range starts[:max(hi-lo, 0)] {
+		sum += s.buf[start] + s.buf[min(start+line, last)]
+	}
+	tags, n := [WarmMessages]uint32{}, 0
+	for i := lo; i < hi; i++ {
+		if at := field(s.shape(uint32(i))); at >= 0 {
+			tags[n] = s.tag(starts[i-lo], at)
+			n++
+		}
+	}
+	for _, tag := range tags[:n] {
+		sum += s.buf[min(tag, last)]
+	}
+	return sum
+}
+
+// tag returns where in the segment the tag of header i is, of the record at start, if that is placed.
+func (s *segment) tag(start uint32, i int) uint32 {
+	le, rec := binary.LittleEndian, s.buf[start:]
+	if rec[recFlags]&recordPlaced == 0 {
+		return start
+	}
+	return start + uint32(le.Uint16(rec[recFixed:])) + uint32(le.Uint16(rec[recFixed+placesSize(i):]))
+}
