@@ -2,11 +2,8 @@
 
 package web
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
 func TestCrowdOf5000(t *testing.T) {
-	crowd{n: 5000, pages: 101, latency: 0.1, slack: 5 * time.Millisecond, perConn: 128 << 10}.run(t)
+	crowd{n: 5000, rounds: 20, pages: 101, latency: 0.1, perConn: 128 << 10}.run(t)
 }

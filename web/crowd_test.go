@@ -20,14 +20,15 @@ import (
 // crowd opens n live feeds, lets messages arrive and opens pages meanwhile.
 type crowd struct {
 	n       int
-	pages   int     // opened with the crowd, and as many without it
+	rounds  int
+	pages   int     // opened in a round with the crowd, and as many without it
 	latency float64 // how much longer than without the crowd a page may take, at the median
 	slack   time.Duration
 	perConn uint64 // bytes of heap, both ends of the connection together
 }
 
 func TestCrowd(t *testing.T) {
-	crowd{n: 300, pages: 21, latency: 1, slack: 50 * time.Millisecond, perConn: 128 << 10}.run(t)
+	crowd{n: 300, rounds: 3, pages: 7, latency: 1, slack: 50 * time.Millisecond, perConn: 128 << 10}.run(t)
 }
 
 func (c crowd) run(t *testing.T) {
@@ -57,18 +58,23 @@ func (c crowd) run(t *testing.T) {
 		}
 		return time.Since(begin)
 	}
-	median := func(while func()) time.Duration {
-		all := make([]time.Duration, 0, c.pages)
-		for range cap(all) {
-			while()
-			all = append(all, page())
+	// The best of several medians: what else the machine does only ever adds to one.
+	latency := func(while func()) time.Duration {
+		best := time.Hour
+		for range c.rounds {
+			all := make([]time.Duration, 0, c.pages)
+			for range cap(all) {
+				while()
+				all = append(all, page())
+			}
+			slices.Sort(all)
+			best = min(best, all[len(all)/2])
 		}
-		slices.Sort(all)
-		return all[len(all)/2]
+		return best
 	}
 	arrive := func() { f.add(message{key: "k", headers: table("tenant", "acme")}) }
-	median(arrive) // warm
-	alone := median(arrive)
+	latency(arrive) // warm
+	alone := latency(arrive)
 	heap := func() uint64 {
 		runtime.GC()
 		runtime.GC()
@@ -127,7 +133,7 @@ func (c crowd) run(t *testing.T) {
 		}
 	}
 	// A crowd looking at a quiet queue, as most crowds do.
-	crowded := median(func() {})
+	crowded := latency(func() {})
 	grown := heap() - min(before, heap())
 	t.Logf("%d feeds: a page takes %v, %v without them; %d KiB a feed, both ends", c.n, crowded, alone, grown/uint64(c.n)>>10)
 	if most := time.Duration(float64(alone)*(1+c.latency)) + c.slack; crowded > most {
