@@ -1,5 +1,5 @@
 // Package static holds the explorer's scripts and styles: embedded, named after their content so that they
-// can be cached for good, and compressed once.
+// can be cached for good, and minified and compressed once, when the program starts.
 //
 // Folder vendor holds what others wrote; its SOURCES file says where each file is from, under which licence,
 // and what it hashes to.
@@ -16,6 +16,10 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/tdewolff/minify/v2"
+	"github.com/tdewolff/minify/v2/css"
+	"github.com/tdewolff/minify/v2/js"
 )
 
 //go:embed *.css *.js *.svg vendor/*.js
@@ -101,6 +105,9 @@ func (a *Assets) add(fsys fs.FS, name string, importers []string) (string, error
 			return "", failed
 		}
 	}
+	if body, err = smaller(name, body); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
 	sum := sha256.Sum256(body)
 	base := path.Base(name)
 	hashed := strings.TrimSuffix(base, ext) + "." + hex.EncodeToString(sum[:5]) + ext
@@ -110,6 +117,24 @@ func (a *Assets) add(fsys fs.FS, name string, importers []string) (string, error
 	}
 	a.hashed[name], a.files[hashed] = hashed, f
 	return hashed, nil
+}
+
+// smaller leaves out of a script or style what only its reader needs. What others wrote stays as they published it.
+func smaller(name string, body []byte) ([]byte, error) {
+	if path.Dir(name) != "." {
+		return body, nil
+	}
+	var to bytes.Buffer
+	var err error
+	switch from := bytes.NewReader(body); path.Ext(name) {
+	case ".js":
+		err = js.Minify(minify.New(), &to, from, nil)
+	case ".css":
+		err = css.Minify(minify.New(), &to, from, nil)
+	default:
+		return body, nil
+	}
+	return to.Bytes(), err
 }
 
 func contentType(ext string) string {
