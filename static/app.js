@@ -65,7 +65,9 @@ document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const typing = target.matches?.("input:not([type=radio]), select, textarea, [contenteditable]");
   if (event.key === "Escape") {
-    if (typing) target.blur();
+    const sheet = $(".bar details[open]");
+    if (sheet) fold(sheet, true);
+    else if (typing) target.blur();
     else if (!$(":popover-open")) list.back();
     return;
   }
@@ -79,6 +81,15 @@ document.addEventListener("keydown", (event) => {
   if (!action) return;
   event.preventDefault();
   actions[action]?.();
+});
+
+/** Closes a sheet of the query bar. */
+function fold(sheet, focus) {
+  sheet.open = false;
+  if (focus) $("summary", sheet).focus();
+}
+document.addEventListener("pointerdown", (event) => {
+  for (const sheet of $$(".bar details[open]")) if (!sheet.contains(event.target)) fold(sheet);
 });
 
 on("change", "#display input", (_, field) => set(field.name, field.value));

@@ -49,6 +49,44 @@ func TestCompletion(t *testing.T) {
 	c.Check(t)
 }
 
+// The files of the matches are in a sheet that opens by keyboard and goes away as a menu does.
+func TestExportMenu(t *testing.T) {
+	b := tab{t, browsertest.Start(t)}
+	server := fixtureServer(t, silent, nil)
+	var c browsertest.Complaints
+	if err := c.Listen(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	open := `document.querySelector(".files").open`
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{1440, 900, 375, 320} {
+			if err := browsertest.Viewport(b.ctx, width, 800, scheme); err != nil {
+				t.Fatal(err)
+			}
+			b.do(chromedp.Navigate(server.URL+"/filtered"), chromedp.WaitReady("#announce"))
+			b.wait(`document.querySelector("#q").getAttribute("role") === "combobox"`)
+			b.do(chromedp.Focus(".files summary"))
+			b.keys(kb.Enter)
+			b.wait(open)
+			b.wait(`(r => r.left >= 0 && r.right <= innerWidth)(document.querySelector(".files .sheet").getBoundingClientRect())`)
+			if width != 320 {
+				browsertest.Axe(t, b.ctx, "export "+scheme)
+			}
+		}
+	}
+	if got := b.text(`[...document.querySelectorAll(".files a")].map(a => a.getAttribute("href")).join("\n")`); !strings.HasPrefix(got, "/export.jsonl?") ||
+		strings.Count(got, "q=tenant") != 4 || !strings.Contains(got, "/export.csv?cols=tenant&") {
+		t.Errorf("the links are\n%s", got)
+	}
+	b.keys(kb.Escape)
+	b.wait(`!` + open + ` && document.activeElement === document.querySelector(".files summary")`)
+	b.keys(kb.Enter)
+	b.wait(open)
+	b.do(chromedp.Click(".range:not(.files) summary"))
+	b.wait(`!` + open + ` && document.querySelector(".range:not(.files)").open`)
+	c.Check(t)
+}
+
 // waitAcross waits for something to be true on a page that is still to come.
 func (b tab) waitAcross(expression string) {
 	b.t.Helper()

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -107,4 +108,15 @@ func inspectFixture(p Page, data []byte, problem string) fixture {
 		p.Inspector = &in
 	}
 	return fixture{name: "inspect", page: p, draw: func(p Page) templ.Component { return InspectPage(p, f) }}
+}
+
+func captureFixture(p Page) fixture {
+	found := &Found{More: 12, Notes: []string{"3 packets were clipped when they were captured; tcpdump -s 0 keeps them whole"}}
+	for i := range 5 {
+		found.Messages = append(found.Messages, FoundMessage{
+			Received: fixtureNow, Exchange: []byte("amq.topic"), RoutingKey: []byte("acme.orders.<b>created"), Headers: i, Size: 1 << (4 * i), URL: "/inspect?z=abc",
+		})
+	}
+	found.Messages[4].URL, found.Messages[0].Exchange, found.Messages[1].RoutingKey = "", nil, []byte(strings.Repeat("a long key.", 20))
+	return fixture{name: "capture", page: p, draw: func(p Page) templ.Component { return InspectPage(p, InspectForm{MaxBytes: 1 << 20, Found: found}) }}
 }

@@ -37,7 +37,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 				Oldest: fixtureNow.Add(-3 * time.Hour), Bytes: 41 << 20, MaxBytes: 256 << 20,
 				PublishCommand: `rabbitmqadmin publish exchange=amq.default routing_key=orders.dead-letter payload=hello properties='{"headers":{"tenant":"acme","retries":5}}'`,
 			},
-			Bar: QueryBar{Query: q.Q, Live: true}, Keys: fixtureKeys(), Chart: fixtureChart(r),
+			Bar: QueryBar{Query: q.Q, Live: true, ExportLimit: 100_000}, Keys: fixtureKeys(), Chart: fixtureChart(r),
 			Examples: []FilterExample{{`x-death`, "has that header"}, {`retries > 3 AND tenant = 'acme'`, "numbers compare exactly across types"}, {`malformed()`, "the header table is damaged"}},
 		}
 	}
@@ -159,8 +159,8 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 			Exchange: []byte("amq.topic"), RoutingKey: []byte("acme.orders.created"), HasHeaders: true, Headers: richTable(), Properties: fixtureProperties(), Body: []byte("hello"),
 		}))
 	}
-	all = append(all, diffFixture(base(Query{})), inspectFixture(base(Query{}), nil, ""), inspectFixture(base(Query{}), damagedTable(), ""))
-	all[len(all)-1].name = "inspected"
+	all = append(all, diffFixture(base(Query{})), inspectFixture(base(Query{}), nil, ""), inspectFixture(base(Query{}), damagedTable(), ""), captureFixture(base(Query{})))
+	all[len(all)-2].name = "inspected"
 
 	p = base(Query{})
 	p.Broker.Stored, p.Broker.Evicted, p.Broker.Held, p.Broker.Rate = 0, 0, 0, 0

@@ -470,6 +470,13 @@ func (l Links) Summary() string {
 	return l.url("/summary", l.Query.fromStart())
 }
 
+// Export is a file of everything that the page lists, in the form of this extension, whatever page of it is shown.
+func (l Links) Export(extension string) string {
+	q := l.Query.fromStart()
+	q.Limit, q.Facet, q.Sort, q.Damaged = 0, "", Sort{}, false
+	return l.url("/export."+extension, q)
+}
+
 // Complete is where the filter's input asks for names; the text before the cursor is added as q.
 func (l Links) Complete() string { return l.Base + "/api/complete" }
 

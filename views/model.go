@@ -115,6 +115,8 @@ type QueryBar struct {
 	// Live says that the page shows the newest messages, so that new ones may be put above them. False on
 	// older pages and on a bounded time range.
 	Live bool
+	// ExportLimit is how many messages a file of matches holds at most; 0: none can be had.
+	ExportLimit int
 }
 
 // QueryError is a filter that does not compile.

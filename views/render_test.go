@@ -101,6 +101,10 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 	if n := strings.Count(html, want); n < 26 {
 		t.Errorf("the text stands exactly in %d places, want 26 or more", n)
 	}
+	capture := &Found{Notes: []string{hostile}, Messages: []FoundMessage{{Exchange: raw, RoutingKey: raw}}}
+	if html := render(t, found(capture)); strings.Contains(html, "<script>") || strings.Count(html, want) != 3 {
+		t.Error("what a capture holds is not exact and inert")
+	}
 	p.Inspector, p.Problem = nil, &Problem{Title: hostile, Msg: hostile, Hint: hostile, Code: hostile}
 	if html := render(t, ErrorPage(p)); strings.Contains(html, "<script>") || strings.Count(html, want) < 4 {
 		t.Error("a problem's text is not exact and inert")

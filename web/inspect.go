@@ -222,13 +222,15 @@ func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request
 	page := s.frame(req.Query)
 	page.Title = "Inspect bytes"
 	form := views.InspectForm{MaxBytes: maxPaste, Text: p.text}
+	if err == nil && isCapture(p.data) {
+		form.Found, err = s.inspectCapture(r.Context(), page.Links, p.data)
+	} else if err == nil && len(p.data) > 0 {
+		page.Inspector, err = s.inspectBytes(&page, req, p.data, as)
+	}
 	for _, d := range fieldtable.Dialects() {
 		form.Dialects = append(form.Dialects, views.DialectOption{Name: d.Name(), Description: d.Description(), Selected: d == req.dialect})
 	}
 	status := http.StatusOK
-	if err == nil && len(p.data) > 0 {
-		page.Inspector, err = s.inspectBytes(&page, req, p.data, as)
-	}
 	if pe, ok := errors.AsType[*pasteError](err); ok {
 		status, form.Error = pe.status, pe.msg
 	} else if err != nil {
@@ -244,9 +246,6 @@ func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request
 // as one of the two if that is asked for, or else as what it looks like. Links
 // of the page carry the bytes along.
 func (s *Server) inspectBytes(page *views.Page, req request, data []byte, as string) (*views.Inspector, error) {
-	if isCapture(data) {
-		return nil, badPaste("This is a packet capture: `headerglass replay FILE` opens it.")
-	}
 	packed := pack(data)
 	if len(packed) > maxPasteParam {
 		return nil, pasteTooBig()
@@ -303,18 +302,6 @@ func (s *Server) inspectBytes(page *views.Page, req request, data []byte, as str
 // tableFits reports whether the first four bytes are the length of the rest.
 func tableFits(data []byte) bool {
 	return len(data) >= 4 && uint64(binary.BigEndian.Uint32(data)) == uint64(len(data)-4)
-}
-
-// isCapture knows pcap in either byte order and resolution, and pcapng.
-func isCapture(data []byte) bool {
-	if len(data) < 4 {
-		return false
-	}
-	switch binary.BigEndian.Uint32(data) {
-	case 0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a:
-		return true
-	}
-	return false
 }
 
 // validTraceURL reports whether a configured address is one that a browser can

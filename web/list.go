@@ -45,6 +45,9 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 		Query: req.Q,
 		Live:  filterErr == nil && req.Before == 0 && req.After == 0 && growing(req.Query),
 	}
+	if !s.cfg.NoExports {
+		p.Bar.ExportLimit = s.cfg.ExportLimit
+	}
 	p.Keys = s.keys.list(snap, maxKeys, activeKeys(req.filter))
 	if filterErr != nil {
 		// What is clicked on replaces a filter that cannot be added to.

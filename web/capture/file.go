@@ -91,17 +91,25 @@ func Open(name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := &File{name: name, close: f.Close, at: f}
 	info, err := f.Stat()
 	if err == nil {
-		file.size = info.Size()
-		err = file.recognize(f)
+		var file *File
+		if file, err = New(name, f, info.Size()); err == nil {
+			file.close = f.Close
+			return file, nil
+		}
 	}
-	if err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("%s: %w", name, err)
+	_ = f.Close()
+	return nil, fmt.Errorf("%s: %w", name, err)
+}
+
+// New is Open for what is there already. Its errors do not say the name.
+func New(name string, r io.ReaderAt, size int64) (*File, error) {
+	f := &File{name: name, close: func() error { return nil }, at: r, size: size}
+	if err := f.recognize(io.NewSectionReader(r, 0, size)); err != nil {
+		return nil, err
 	}
-	return file, nil
+	return f, nil
 }
 
 func (f *File) recognize(r io.Reader) error {
