@@ -266,7 +266,7 @@ func TestSafety(t *testing.T) {
 	}
 	html := render(t, BrokerStrip(held, fixtureNow))
 	for _, part := range []string{
-		"peek: holds 1, returns them on exit · shared with 2 other consumers", "On exit the 1 message held are given back", "1 of 1000", "13 min", "Given back so far", "quorum", "Waiting in the queue",
+		"peek: holds 1, returns them on exit · shared with 2 other consumers", "On exit what is held, 1 message, is given back", "1 of 1000", "13 min", "Given back so far", "quorum", "Waiting in the queue",
 		"Connections made again", "Delivered again, kept once",
 	} {
 		if !strings.Contains(html, part) {
@@ -277,6 +277,13 @@ func TestSafety(t *testing.T) {
 	for _, part := range []string{"takes", "Acknowledged", "removes"} {
 		if strings.Contains(html, part) {
 			t.Errorf("the demo says %q", part)
+		}
+	}
+	spooled := BrokerStatus{Mode: "drain", Spool: &Spool{Messages: 1204, Dropped: 7, Bytes: 3 << 20, MaxBytes: 1 << 30}}
+	html = render(t, BrokerStrip(spooled, fixtureNow))
+	for _, part := range []string{"the next start shows it again", "1204 messages, 3.0 MiB of 1.0 GiB", "Dropped from disk"} {
+		if !strings.Contains(html, part) {
+			t.Errorf("no %q with a spool", part)
 		}
 	}
 	if html = render(t, BrokerStrip(BrokerStatus{Mode: "drain", State: StatePaused}, fixtureNow)); !strings.Contains(html, `class="badge takes"`) || !strings.Contains(html, "paused") {

@@ -56,6 +56,13 @@ const (
 	StateReplayed     State = "replayed"  // files have been read
 )
 
+// Spool is the store on disk.
+type Spool struct {
+	Messages        uint64
+	Dropped         uint64 // given up for newer ones since the start
+	Bytes, MaxBytes int64
+}
+
 // BrokerStatus is the top bar: where messages come from and what reading them does to the queue.
 type BrokerStatus struct {
 	State       State
@@ -87,6 +94,7 @@ type BrokerStatus struct {
 	Policy           string // the policy that applies to the queue; "" = none, or not known
 	DeliveryLimit    uint64 // deliveries after which a quorum queue drops a message; 0 = none, or not known
 	Management       string // what went wrong when the management API was asked; "" = nothing
+	Spool            *Spool // what is on disk; nil = nothing is kept there
 	// StreamOffset is that of the last message stored from a stream; negative = none yet.
 	StreamOffset   int64
 	Product        string // server-properties of connection.start; "" = not known yet

@@ -89,8 +89,11 @@ func exitSentence(s BrokerStatus) string {
 		if s.Held == 0 {
 			return "On exit there is nothing to give back at the moment."
 		}
-		return "On exit the " + plural(s.Held, "message") + " held are given back with basic.nack and requeue, flagged as redelivered. If the process is killed, the broker requeues them itself."
+		return "On exit what is held, " + plural(s.Held, "message") + ", is given back with basic.nack and requeue, flagged as redelivered. If the process is killed, the broker requeues them itself."
 	case "drain":
+		if s.Spool != nil {
+			return "On exit what is on disk has been acknowledged, and the next start shows it again; what is still under way goes back to the queue."
+		}
 		return "On exit what is stored has been acknowledged; what is still under way goes back to the queue. Messages kept only in memory are gone with this process."
 	case "copy":
 		return "On exit the explorer's own queue is deleted with what is left in it."
@@ -182,6 +185,10 @@ func safetyFacts(s BrokerStatus, now time.Time) []fact {
 	add("Kept here", kept)
 	add("Oldest kept", when(s.Oldest))
 	counted("Made way for newer ones", s.Evicted)
+	if sp := s.Spool; sp != nil {
+		add("On disk", plural(sp.Messages, "message")+", "+size(sp.Bytes)+" of "+size(sp.MaxBytes))
+		counted("Dropped from disk for newer ones", sp.Dropped)
+	}
 	return facts
 }
 

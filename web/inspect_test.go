@@ -182,8 +182,8 @@ func TestUpload(t *testing.T) {
 // The one route that takes a POST takes it from the explorer's own pages only, and only there.
 func TestUploadComesFromHere(t *testing.T) {
 	f := newFixture(t)
-	f.send([]string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, "bytes", "00000000").want(http.StatusMethodNotAllowed)
-	f.send([]string{"Origin", "https://evil.example"}, "bytes", "00000000").want(http.StatusMethodNotAllowed)
+	f.send([]string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, "bytes", "00000000").want(http.StatusForbidden)
+	f.send([]string{"Origin", "https://evil.example"}, "bytes", "00000000").want(http.StatusForbidden)
 	f.send([]string{"Sec-Fetch-Site", "same-origin", "Origin", "http://localhost:8080"}, "bytes", "00000000").want(http.StatusSeeOther)
 	for _, method := range []string{"PUT", "DELETE", "PATCH"} {
 		f.do(method, "/inspect").want(http.StatusMethodNotAllowed).wantHeader("Allow", "GET, HEAD, POST")

@@ -22,11 +22,16 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 
 func (s *Server) secure(next http.Handler) http.Handler {
 	next = s.authenticate(next)
 	crossOrigin := http.NewCrossOriginProtection()
-	crossOrigin.SetDenyHandler(s.serve(func(http.ResponseWriter, *http.Request) error { return errMethod }))
+	crossOrigin.SetDenyHandler(s.serve(func(_ http.ResponseWriter, r *http.Request) error {
+		if s.takes(r) {
+			return errForeign
+		}
+		return errMethod
+	}))
 	checked := crossOrigin.Handler(s.serve(func(w http.ResponseWriter, r *http.Request) error {
 		switch {
-		case r.Method != http.MethodGet && r.Method != http.MethodHead && !(r.Method == http.MethodPost && s.relative(r.URL.Path) == "/inspect"):
-			return errMethod // upload says why it may be posted to
+		case !s.takes(r):
+			return errMethod
 		case len(r.RequestURI) > maxTargetBytes:
 			return errURLTooLong
 		case !s.hosts.answersTo(r.Host):
@@ -47,6 +52,17 @@ func (s *Server) secure(next http.Handler) http.Handler {
 		noStore(h) // static assets, which hold no data, say otherwise
 		checked.ServeHTTP(w, r)
 	})
+}
+
+// takes reports whether some route answers to the method of a request; upload says why one may be posted to.
+func (s *Server) takes(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		return true
+	case http.MethodPost:
+		return s.relative(r.URL.Path) == "/inspect"
+	}
+	return false
 }
 
 // foreignFetch reports whether a page of another site or port asks for

@@ -229,7 +229,7 @@ func brokerStatus(s broker.Status) views.BrokerStatus {
 	if s.Mode == broker.ModeCopy {
 		name = s.Exchange
 	}
-	return views.BrokerStatus{
+	b := views.BrokerStatus{
 		State:         views.State(s.State),
 		Since:         s.Since,
 		Error:         s.Err,
@@ -257,4 +257,8 @@ func brokerStatus(s broker.Status) views.BrokerStatus {
 		Product:       s.Product,
 		Version:       s.Version,
 	}
+	if s.Spool != nil {
+		b.Spool = &views.Spool{Messages: s.Spool.Messages, Dropped: s.Spool.Dropped, Bytes: s.Spool.Bytes, MaxBytes: s.Spool.MaxBytes}
+	}
+	return b
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -66,5 +67,14 @@ func TestSpool(t *testing.T) {
 	}
 	if len(list.Messages) != n || len(shown) != n {
 		t.Errorf("%d messages are shown again, %d of them once, of %d", len(list.Messages), len(shown), n)
+	}
+	page, err := again.insecure.Get(again.site + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer page.Body.Close()
+	html, err := io.ReadAll(page.Body)
+	if err != nil || !strings.Contains(string(html), "300 messages, ") || !strings.Contains(string(html), "On disk") {
+		t.Errorf("the page does not say what is on disk (%v)", err)
 	}
 }
