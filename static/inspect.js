@@ -158,16 +158,24 @@ function digit(run, byte) {
   return at;
 }
 
-// The place of one byte on the page.
-function place(byte) {
+// The place of one byte on the page: in the hex column, or in the other one.
+function place(byte, ascii = false) {
   const run = runAt(byte);
   if (!run) return null;
-  const text = run.parts[0].firstChild;
-  const at = digit(run, byte);
+  const text = run.parts[+ascii].firstChild;
+  const at = ascii ? byte - run.o : digit(run, byte);
   const range = document.createRange();
   range.setStart(text, at);
-  range.setEnd(text, at + 2);
+  range.setEnd(text, at + (ascii ? 1 : 2));
   return range.getBoundingClientRect();
+}
+
+// The byte under the pointer, or in the gap before the next.
+function byteAt(element, event) {
+  const run = runs.find((r) => r.parts.includes(element));
+  let byte = run.o;
+  while (byte + 1 < run.e && place(byte + 1, element !== run.parts[0]).left - 3 <= event.clientX) byte++;
+  return byte;
 }
 
 function moveTo(byte, extend) {
@@ -282,14 +290,25 @@ export function start() {
   document.addEventListener("pointerout", (event) => {
     if (event.target.closest?.("#hex b, #tree tr[data-f]") && !event.relatedTarget?.closest?.("#hex, #tree")) show(pinned);
   });
-  on("click", "#hex b", (event, run) => {
-    let byte = +run.dataset.o;
-    const at = runAt(byte);
-    for (let b = at.o; b < at.e; b++) {
-      const rect = place(b);
-      if (rect && event.clientX >= rect.left - 4 && event.clientX <= rect.right + 4 && event.clientY >= rect.top && event.clientY <= rect.bottom) byte = b;
-    }
-    moveTo(byte, event.shiftKey);
+  // Bytes are selected by dragging, in place of the browser's own selection, which would take the offsets along.
+  let held = null;
+  on("mousedown", "#hex b", (event, element) => {
+    if (event.button) return;
+    event.preventDefault();
+    $("#hex").focus({ preventScroll: true });
+    held = byteAt(element, event);
+    moveTo(held, event.shiftKey);
+  });
+  on("mousemove", "#hex b", (event, element) => {
+    if (held === null || !(event.buttons & 1)) return;
+    const byte = byteAt(element, event);
+    if (byte !== cursor) moveTo(byte, true);
+  });
+  document.addEventListener("mouseup", () => (held = null));
+  document.addEventListener("copy", (event) => {
+    if (!document.activeElement?.closest?.("#hex") || !getSelection().isCollapsed) return;
+    event.preventDefault();
+    copyBytes("hex");
   });
   on("click", "#tree tr[data-f]", (event, row) => {
     if (event.target.closest("a, button, summary") || !getSelection().isCollapsed) return;

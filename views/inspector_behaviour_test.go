@@ -1,9 +1,11 @@
 package views
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -49,6 +51,47 @@ func TestBytesAreCopied(t *testing.T) {
 	b.wait(`document.querySelector("#where").textContent.startsWith("bytes ")`)
 	b.do(chromedp.Click(".copyas [data-as=hex]"))
 	b.wait(`/^([0-9a-f]{2} ){2}[0-9a-f]{2}$/.test(window.copied)`)
+
+	// A selection by dragging, from the name to the value in the same row, in either column, and taken along by the usual keys.
+	at := func(column, byte int) (x, y float64) {
+		t.Helper()
+		place, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]float64](fmt.Sprintf(`(() => {
+			const runs = [...document.querySelectorAll("#hex b")].filter(e => +e.dataset.o <= %[2]d), start = Math.max(...runs.map(e => +e.dataset.o));
+			const text = runs.filter(e => +e.dataset.o === start)[%[1]d].firstChild, n = %[2]d - start, r = document.createRange();
+			const at = %[1]d ? n : [...text.data.matchAll(/\S\S/g)][n].index;
+			r.setStart(text, at);
+			r.setEnd(text, at + 1);
+			const box = r.getBoundingClientRect();
+			return [box.left + 2, box.top + box.height / 2];
+		})()`, column, byte)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return place[0], place[1]
+	}
+	mouse := func(kind input.DispatchMouseEventType, x, y float64, buttons int64) {
+		t.Helper()
+		if _, err := chromedp.Call(b.ctx, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: x, Y: y, Button: input.MouseButtonLeft, Buttons: buttons, ClickCount: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#hex").scrollTop = 0; document.querySelector("#hex").scrollIntoView(); null`))
+	for column := range 2 {
+		x, y := at(column, 6)
+		mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
+		x, y = at(column, 9)
+		mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 1)
+		x, y = at(column, 13)
+		mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 1)
+		mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
+		b.wait(`location.search.includes("b=6-13") && document.querySelector("#where").textContent.startsWith("bytes 6 to 13, ")`)
+		b.wait(`getSelection().isCollapsed && document.activeElement.id === "hex"`)
+		b.do(chromedp.Evaluate[chromedp.Void](`window.copied = ""; document.activeElement.dispatchEvent(new ClipboardEvent("copy", {bubbles: true, cancelable: true})); null`))
+		b.wait(`window.copied.split(" ").length === 8`)
+		mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
+		mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
+		b.wait(`!CSS.highlights.has("bytes") && document.querySelector("#where").textContent.startsWith("offset 13, ")`)
+	}
 
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#tree tr[data-path='x-death[0].reason'] .copypath").click()`))
 	copied(`"x-death[0].reason"`)
