@@ -92,6 +92,8 @@ document.addEventListener("pointerdown", (event) => {
   for (const sheet of $$(".bar details[open]")) if (!sheet.contains(event.target)) fold(sheet);
 });
 
+on("click", "#mark", () => import("./marks.js").then((marks) => marks.mark($("#inspector article").dataset.seq)));
+
 on("change", "#display input", (_, field) => set(field.name, field.value));
 for (const [name, value] of Object.entries(remembered())) {
   const field = $(`#display [name="${CSS.escape(name)}"][value="${CSS.escape(String(value))}"]`);

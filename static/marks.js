@@ -30,9 +30,8 @@ function here() {
   return current()?.dataset.seq || $("#inspector article")?.dataset.seq;
 }
 
-/** Marks the message in focus, or takes its mark away. */
-export function mark() {
-  const seq = here();
+/** Marks a message, the one in focus if none is named, or takes its mark away. */
+export function mark(seq = here()) {
   if (!seq) return;
   const seqs = marked();
   if (seqs.includes(seq)) {
@@ -58,6 +57,7 @@ export function diff() {
 function draw() {
   const seqs = marked();
   for (const row of $$("#rows tr[data-seq]")) row.classList.toggle("marked", seqs.includes(row.dataset.seq));
+  $("#mark")?.setAttribute("aria-pressed", String(seqs.includes($("#inspector article")?.dataset.seq)));
   let bar = $("#marks");
   if (!seqs.length) {
     bar?.remove();
@@ -81,5 +81,4 @@ function draw() {
 }
 
 draw();
-const rows = $("#rows");
-if (rows) new MutationObserver(draw).observe(rows, { childList: true });
+for (const part of $$("#rows, #inspector")) new MutationObserver(draw).observe(part, { childList: true });

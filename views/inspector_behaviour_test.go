@@ -137,6 +137,15 @@ func TestMarks(t *testing.T) {
 	}
 	b.do(chromedp.Navigate(server.URL+"/list"), chromedp.WaitReady("#marks button"), chromedp.Click("#marks button"))
 	b.wait(`!document.querySelector("#marks") && !document.querySelector("#rows tr.marked")`)
+
+	// By pointer, on the opened message.
+	b.do(chromedp.Navigate(server.URL+"/message"), chromedp.WaitReady("#mark"), chromedp.Click("#mark"))
+	b.wait(`document.querySelector("#mark").ariaPressed === "true" && document.querySelector("#marks span")?.textContent === "1 marked"`)
+	b.wait(`document.querySelector("#rows tr.marked")?.dataset.seq === "12338"`)
+	browsertest.Axe(t, b.ctx, "a marked message")
+	b.do(chromedp.Click("#mark"))
+	b.wait(`document.querySelector("#mark").ariaPressed === "false" && !document.querySelector("#marks")`)
+	c.Check(t)
 }
 
 // A link inside the inspector replaces it, and the focus stays where it was.
