@@ -71,6 +71,7 @@ func (c *conn) run(ctx context.Context, cancel context.CancelFunc) {
 func (c *conn) write(ctx context.Context) error {
 	now := time.Now()
 	nextStatus, nextPing, nextBatch := now, now.Add(pingInterval), now
+	var lastBatch time.Time
 	if c.reset {
 		if err := c.send(map[string]string{"t": "reset"}); err != nil {
 			return err
@@ -108,10 +109,17 @@ func (c *conn) write(ctx context.Context) error {
 			}
 			c.sleep(ctx, wake)
 		case c.waitNews(ctx, wake):
-			if err := c.batch(ctx); err != nil {
+			matched, err := c.batch(ctx)
+			if err != nil {
 				return err
 			}
-			nextBatch = time.Now().Add(c.stream.Interval)
+			begun := now
+			now = time.Now()
+			interval := c.stream.Interval
+			if flooded(matched, begun.Sub(lastBatch)) {
+				interval = max(interval, SlowInterval)
+			}
+			lastBatch, nextBatch = begun, now.Add(interval)
 		}
 	}
 	return nil
@@ -151,29 +159,34 @@ func (c *conn) waitNews(ctx context.Context, until time.Time) bool {
 	return c.hub.cfg.Archive.Wait(ctx, c.cursor) == nil
 }
 
-// batch filters what is new, sends it and moves the cursor to the end of it.
-func (c *conn) batch(ctx context.Context) error {
+// flooded reports whether so many matches in this time are more than rows can show: then nobody reads them as they pass, and
+// painting them less often leaves the reader's machine to the reader.
+func flooded(matched int, in time.Duration) bool {
+	return time.Duration(matched)*Interval > maxRows*in
+}
+
+// batch filters what is new, sends it and moves the cursor to the end of it. It returns how many matched.
+func (c *conn) batch(ctx context.Context) (matched int, err error) {
 	snap := c.hub.cfg.Archive.Snapshot()
 	first, last := snap.First(), snap.Last()
 	if last <= c.cursor {
-		return nil
+		return 0, nil
 	}
 	if c.cursor+1 < first {
 		if err := c.sendGap(first-1, "evicted"); err != nil {
-			return err
+			return 0, err
 		}
 		c.cursor, c.told = first-1, first-1
 	}
 	if last-c.cursor > maxBehind {
 		to := last - maxBehind
 		if err := c.sendGap(to, "behind"); err != nil {
-			return err
+			return 0, err
 		}
 		c.cursor, c.told = to, to
 	}
 	// The newest matches, in a ring that begins at matched % maxRows.
 	var ring [maxRows]archive.Message
-	matched := 0
 	for m := range snap.Forward(c.cursor) {
 		if m.Seq() > last || ctx.Err() != nil {
 			break
@@ -185,13 +198,13 @@ func (c *conn) batch(ctx context.Context) error {
 	}
 	c.cursor = last
 	if matched == 0 {
-		return nil
+		return 0, nil
 	}
 	rows := make([]archive.Message, 0, min(matched, maxRows))
 	for i := range cap(rows) {
 		rows = append(rows, ring[(matched-1-i)%maxRows])
 	}
-	return c.sendRows(ctx, rows, matched-len(rows))
+	return matched, c.sendRows(ctx, rows, matched-len(rows))
 }
 
 // sendRows tells the browser of the messages up to the cursor: rows, newest

@@ -55,7 +55,7 @@ var (
 // Intervals between two batches to one browser.
 const (
 	Interval     = 100 * time.Millisecond
-	SlowInterval = 250 * time.Millisecond // for readers who prefer reduced motion
+	SlowInterval = 250 * time.Millisecond // for readers who prefer reduced motion, and while more arrives than is shown
 )
 
 const (

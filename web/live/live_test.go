@@ -256,34 +256,54 @@ func TestCredit(t *testing.T) {
 }
 
 func TestPace(t *testing.T) {
-	for _, interval := range []time.Duration{Interval, SlowInterval} {
-		t.Run(interval.String(), func(t *testing.T) {
+	for _, tt := range []struct {
+		asked  time.Duration
+		rate   int // messages a second
+		before int // messages at once, before the feed is watched
+		want   time.Duration
+	}{
+		{Interval, 100, 0, Interval},
+		{Interval, 450, 0, Interval},
+		{Interval, 450, 5000, Interval}, // a burst does not slow it down for good
+		{Interval, 1000, 0, SlowInterval},
+		{SlowInterval, 100, 0, SlowInterval},
+		{SlowInterval, 1000, 0, SlowInterval},
+	} {
+		t.Run(fmt.Sprint(tt.asked, " ", tt.rate, " ", tt.before), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := start(t, Config{}, archive.Config{}, func(s *Stream) { s.Interval = interval })
+				f := start(t, Config{}, archive.Config{}, func(s *Stream) { s.Interval = tt.asked })
 				defer f.stop()
 				stop := make(chan struct{})
 				var wg sync.WaitGroup
 				defer wg.Wait()
 				defer close(stop)
+				c := f.dial("")
+				defer c.ws.Close()
+				f.add(1, "a")
+				c.ack(c.read().To)
+				if tt.before > 0 {
+					f.add(tt.before, "a")
+					c.ack(c.read().To)
+				}
 				wg.Go(func() {
 					for {
 						select {
 						case <-stop:
 							return
-						case <-time.After(time.Millisecond):
+						case <-time.After(time.Second / time.Duration(tt.rate)):
 							f.add(1, "a")
 						}
 					}
 				})
-				c := f.dial("")
-				defer c.ws.Close()
+				c.ack(c.read().To)
+				c.ack(c.read().To)
 				begin, batches := time.Now(), 0
 				for time.Since(begin) < 2*time.Second {
 					m := c.read()
 					batches++
 					c.ack(m.To)
 				}
-				most := int(2*time.Second/interval) + 1
+				most := int(2*time.Second/tt.want) + 1
 				if batches > most || batches < most-2 {
 					t.Errorf("%d batches in 2 s, want about %d", batches, most)
 				}
