@@ -466,7 +466,7 @@ func TestInvariantsWithReadersAndEviction(t *testing.T) {
 					continue
 				}
 				sh := s.Shape(id)
-				if sh == nil || len(sh.Fields) != g.MarksAt(j).HeaderCount {
+				if sh == nil || len(sh.Fields) != g.At(j).Marks().HeaderCount {
 					return fmt.Errorf("message %d: shape %d is %+v", g.First()+uint64(j), id, sh)
 				}
 				for i, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/headerglass/headerglass/fieldtable"
@@ -254,20 +255,22 @@ func appendSpans(dst []byte, spans []Span) []byte {
 	return dst
 }
 
-// readSpans reads what appendSpans wrote.
-func readSpans(b []byte) []Span {
-	var spans []Span
-	at := 0
-	for len(b) > 0 {
-		skip, n := binary.Uvarint(b)
-		size, m := binary.Uvarint(b[max(n, 0):])
-		if n <= 0 || m <= 0 {
-			break
+// readSpans yields what appendSpans wrote.
+func readSpans(b []byte) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		at := 0
+		for len(b) > 0 {
+			skip, n := binary.Uvarint(b)
+			size, m := binary.Uvarint(b[max(n, 0):])
+			if n <= 0 || m <= 0 {
+				return
+			}
+			from := at + int(skip)
+			at = from + int(size)
+			if !yield(Span{from, at}) {
+				return
+			}
+			b = b[n+m:]
 		}
-		from := at + int(skip)
-		at = from + int(size)
-		spans = append(spans, Span{from, at})
-		b = b[n+m:]
 	}
-	return spans
 }

@@ -2,8 +2,10 @@ package archive
 
 import (
 	"encoding/binary"
+	"slices"
 	"time"
 
+	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -103,7 +105,30 @@ func (m Message) Removed() []Span {
 		return nil
 	}
 	start, size := m.spans()
-	return readSpans(m.rec[start : start+size])
+	return slices.Collect(readSpans(m.rec[start : start+size]))
+}
+
+// RemovedWithin reports whether any of the octets from … to-1 of the content header payload are among those Removed.
+func (m Message) RemovedWithin(from, to int) bool {
+	if !m.Redacted() {
+		return false
+	}
+	start, size := m.spans()
+	for s := range readSpans(m.rec[start : start+size]) {
+		if s.From < to && from < s.To {
+			return true
+		}
+	}
+	return false
+}
+
+// ValueRemoved reports whether some of the payload of v, a value of the message's header table, was removed.
+func (m Message) ValueRemoved(v *fieldtable.Value) bool {
+	if !m.Redacted() {
+		return false
+	}
+	table := m.Header().HeaderTableOffset()
+	return m.RemovedWithin(table+v.End()-len(v.Raw()), table+v.End())
 }
 
 // HeaderTable is the headers property: a field table with its length octets. See
@@ -127,9 +152,6 @@ func (m Message) ShapeID() (id uint16, ok bool) { return m.shape, m.shape != Uns
 
 // Marks are those of the message's header table.
 func (m Message) Marks() Marks { return m.marks.unpack() }
-
-// RecordBytes is how much of a segment the message takes.
-func (m Message) RecordBytes() int { return len(m.rec) }
 
 func (m Message) uint64(at int) uint64 {
 	if m.rec == nil {

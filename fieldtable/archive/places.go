@@ -48,7 +48,7 @@ func (m Message) placedTable() []byte {
 }
 
 // Place returns the header table and where the tag of header i is in it, counted from its first length octet: what
-// fieldtable.Table.ValueAt takes. The headers are those of the message's shape, so they are read under the archive's
+// fieldtable.Value.Seek takes. The headers are those of the message's shape, so they are read under the archive's
 // dialect. ok is false where i is not one of them, and for some messages always: then the table has to be searched.
 func (m *Message) Place(i int) (table []byte, tagAt int, ok bool) {
 	if !m.placed() || uint(i) >= uint(m.marks&markCount) {
@@ -60,33 +60,46 @@ func (m *Message) Place(i int) (table []byte, tagAt int, ok bool) {
 // WarmMessages is how many messages Warm takes at once.
 const WarmMessages = 32
 
-// Warm brings into the processor's caches what Load and Place will read of the messages lo … hi-1, at most WarmMessages:
-// the beginnings of their records and, of the header that field names for a message's shape, by its index there, the tag.
-// Where field is negative, that is left out. One after the other, each message would wait for memory two or three times;
-// here loads that do not depend on each other follow in loops so short that the processor has many of them under way.
-// The result means nothing: without one the compiler may leave the loads out.
-func (g Segment) Warm(lo, hi int, field func(shape uint16) int) (sum byte) {
+// Warm brings into the processor's caches what Load and Place will read of the messages lo … hi-1, at most WarmMessages: the
+// beginning of a record and the tag of the header that field names for a message's shape, by its index there. Where ok is
+// false the message is left out; where i is negative, only its tag. One after the other, each message would wait for memory
+// two or three times; here loads that do not depend on each other follow in loops so short that the processor has many of
+// them under way. The result means nothing: without one the compiler may leave the loads out.
+func (g Segment) Warm(lo, hi int, field func(shape uint16) (i int, ok bool)) (sum byte) {
 	const line = 64 // places of up to some 14 headers lie within the first two lines
-	s, last := g.seg, uint32(len(g.seg.buf)-1)
-	hi = min(hi, g.Len(), lo+WarmMessages)
-	starts := [WarmMessages]uint32{}
-	for i := lo; i < hi; i++ {
-		if i > 0 {
-			starts[i-lo] = s.end(uint32(i - 1))
-		}
+	type target struct {
+		at    uint32 // first the record's start, then the tag
+		field int
 	}
-	for _, start := range starts[:max(hi-lo, 0)] {
-		sum += s.buf[start] + s.buf[min(start+line, last)]
+	s := g.seg
+	var targets [WarmMessages]target
+	n, end := 0, uint32(0)
+	if lo > 0 && lo < g.Len() {
+		end = s.end(uint32(lo - 1))
 	}
-	tags, n := [WarmMessages]uint32{}, 0
-	for i := lo; i < hi; i++ {
-		if at := field(s.shape(uint32(i))); at >= 0 {
-			tags[n] = s.tag(starts[i-lo], at)
+	for i := lo; i < min(hi, g.Len(), lo+WarmMessages); i++ {
+		start := end
+		end = s.end(uint32(i))
+		if f, ok := field(s.shape(uint32(i))); ok {
+			targets[n] = target{start, f}
 			n++
 		}
 	}
-	for _, tag := range tags[:n] {
-		sum += s.buf[min(tag, last)]
+	if n == 0 {
+		return 0
+	}
+	last := end - 1 // the writer may be at work on what follows
+	for _, t := range targets[:n] {
+		sum += s.buf[t.at] + s.buf[min(t.at+line, last)]
+	}
+	for i := range targets[:n] {
+		t := &targets[i]
+		if t.field >= 0 {
+			t.at = s.tag(t.at, t.field)
+		}
+	}
+	for _, t := range targets[:n] {
+		sum += s.buf[min(t.at, last)]
 	}
 	return sum
 }

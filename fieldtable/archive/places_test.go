@@ -112,17 +112,39 @@ func TestWarm(t *testing.T) {
 		for lo := range g.Len() + 2 {
 			for _, hi := range []int{lo, lo + 1, lo + WarmMessages, g.Len(), g.Len() + 100} {
 				asked := 0
-				g.Warm(lo, hi, func(id uint16) int {
+				g.Warm(lo, hi, func(id uint16) (int, bool) {
 					asked++
 					if sh := s.Shape(id); sh != nil {
-						return len(sh.Fields) - 1
+						return len(sh.Fields) - 1, asked%3 > 0
 					}
-					return -1
+					return -1, true
 				})
 				if limit := max(0, min(hi, g.Len(), lo+WarmMessages)-lo); asked != limit {
 					t.Fatalf("Warm(%d, %d) of %d asks for %d messages, want %d", lo, hi, g.Len(), asked, limit)
 				}
 			}
+		}
+	}
+}
+
+// TestWarmBesideTheWriter is for the race detector: the writer is at work right behind short records.
+func TestWarmBesideTheWriter(t *testing.T) {
+	a := New(Config{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 20_000 {
+			put(a, nil, nil)
+		}
+	}()
+	for {
+		s := a.Snapshot()
+		g := s.Segment(s.Segments() - 1)
+		g.Warm(max(0, g.Len()-WarmMessages), g.Len(), func(uint16) (int, bool) { return 0, true })
+		select {
+		case <-done:
+			return
+		default:
 		}
 	}
 }

@@ -400,7 +400,7 @@ func TestRedactedHeaderLargerThanTheArchive(t *testing.T) {
 func TestSpans(t *testing.T) {
 	for _, spans := range [][]Span{nil, {{1, 2}}, {{14, 300}, {300, 301}, {301, 302}, {70_000, 1 << 30}}} {
 		b := appendSpans(nil, spans)
-		if got := readSpans(b); !slices.Equal(got, spans) {
+		if got := slices.Collect(readSpans(b)); !slices.Equal(got, spans) {
 			t.Errorf("%v became %v", spans, got)
 		}
 		reach := 0
@@ -415,7 +415,7 @@ func TestSpans(t *testing.T) {
 		t.Errorf("merged %v", got)
 	}
 	for _, b := range []string{"\x80", "\x01", "\x01\x80", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"} {
-		if got := readSpans([]byte(b)); len(got) != 0 {
+		if got := slices.Collect(readSpans([]byte(b))); len(got) != 0 {
 			t.Errorf("%q became %v", b, got)
 		}
 	}

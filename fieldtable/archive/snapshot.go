@@ -150,9 +150,6 @@ func (g Segment) Load(i int, m *Message) { g.seg.load(g.index(i), m) }
 // ShapeAt returns the shape of message i, or Unshaped.
 func (g Segment) ShapeAt(i int) uint16 { return g.seg.shape(g.index(i)) }
 
-// MarksAt returns the marks of message i.
-func (g Segment) MarksAt(i int) Marks { return g.seg.marks(g.index(i)).unpack() }
-
 // Bytes is the memory the segment takes.
 func (g Segment) Bytes() int { return len(g.seg.buf) }
 

@@ -48,7 +48,7 @@ func newWriter(a *Archive) Writer {
 
 // publish replaces the state. What it brings must be published before a message that needs it is committed.
 func (w *Writer) publish(segments []*segment, shapes *shapeTable) {
-	w.st = &state{segments: segments, shapes: shapes}
+	w.st = &state{segments: segments, shapes: shapes, bytes: w.shapes.bytes}
 	for _, s := range segments {
 		w.st.bytes += int64(len(s.buf))
 	}

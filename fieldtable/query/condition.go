@@ -47,7 +47,7 @@ func (c *condition) eval(s *Scratch) truth {
 	var t truth
 	if c.prop != nil {
 		if p := c.prop.load(s, &s.datum); p == present {
-			t = c.test.holds(s, &s.datum)
+			t = s.holds(c.test)
 		} else {
 			t = without(p, c.test)
 		}
@@ -56,8 +56,8 @@ func (c *condition) eval(s *Scratch) truth {
 	} else if len(c.path.steps) > 0 {
 		t = c.path.steps.eval(s, *v, c.test)
 	} else {
-		s.datum.setValue(v)
-		t = c.test.holds(s, &s.datum)
+		s.load(v)
+		t = s.holds(c.test)
 	}
 	if c.negate {
 		t = t.not()

@@ -65,31 +65,6 @@ func TestFacetIsBounded(t *testing.T) {
 	}
 }
 
-func TestKeyCounts(t *testing.T) {
-	for _, cfg := range []archive.Config{{}, {Dialect: fieldtable.QpidJava()}} {
-		s := archived(cfg,
-			testMessage{table: fttest.Table(func(e *fttest.Encoder) { e.Int32("a", 1); e.Str("b", "x") })},
-			testMessage{table: fttest.Table(func(e *fttest.Encoder) { e.Str("a", "1"); e.Int32("a", 1) })},
-			testMessage{table: fttest.Table(func(e *fttest.Encoder) { e.Int32("a", 2) })},
-			testMessage{},
-		)
-		k, err := compile(t, "").KeyCounts(t.Context(), s, PageRequest{ArchiveDialect: cfg.Dialect, Dialect: fieldtable.Lenient()})
-		if err != nil || k.Matched != 4 || len(k.Keys) != 2 {
-			t.Fatalf("%+v, %v", k, err)
-		}
-		if a := k.Keys[0]; a.Key != "a" || a.Count != 3 || a.Tags['I'] != 2 || a.Tags['S'] != 1 {
-			t.Errorf("%+v", a)
-		}
-		if b := k.Keys[1]; b.Key != "b" || b.Count != 1 || b.Tags['S'] != 1 {
-			t.Errorf("%+v", b)
-		}
-		k, err = compile(t, "b = x").KeyCounts(t.Context(), s, PageRequest{ArchiveDialect: cfg.Dialect, Dialect: fieldtable.Lenient()})
-		if err != nil || k.Matched != 1 || len(k.Keys) != 2 || k.Keys[0].Count != 1 {
-			t.Errorf("%+v, %v", k, err)
-		}
-	}
-}
-
 func TestHistogram(t *testing.T) {
 	s := numbered(300) // one a second
 	h, err := compile(t, "n").Histogram(t.Context(), s, PageRequest{}, 61, operand(t, "mod3"), 2)

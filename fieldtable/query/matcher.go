@@ -1,6 +1,8 @@
 package query
 
 import (
+	"math/bits"
+
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
@@ -12,13 +14,22 @@ type Matcher struct {
 	query   *Query
 	dialect *fieldtable.Dialect
 	// shaped: the archive's shapes and marks are of this dialect.
-	shaped  bool
+	shaped bool
+	// decided holds decisions by the number of a shape, modulo its length, a power of two up to the limit: hostile churn of
+	// names costs time, not memory.
 	decided []decision
+	limit   int
 	scratch Scratch
 
 	scanned, skipped uint64
 	warmed           byte // keeps what Warm returns, without meaning
 }
+
+// A matcher that lives as long as someone watches remembers fewer decisions than one that scans.
+const (
+	liveDecisions = 1 << 10
+	scanDecisions = 1 << 16
+)
 
 // decision is what matchShape says of a shape. An archive may use the number of a
 // shape again for another one, hence the shape itself.
@@ -35,7 +46,7 @@ type decision struct {
 // they differ, every message is read.
 func (q *Query) Matcher(archived, d *fieldtable.Dialect) *Matcher {
 	archived, d = orLenient(archived), orLenient(d)
-	return &Matcher{query: q, dialect: d, shaped: archived == d, scratch: Scratch{marked: archived == d}}
+	return &Matcher{query: q, dialect: d, shaped: archived == d, limit: liveDecisions, scratch: Scratch{marked: archived == d}}
 }
 
 // Match decides message m of the snapshot s. Unlike Query.Match it does not look
@@ -60,10 +71,11 @@ func (x *Matcher) MatchMemo(s archive.Snapshot, m archive.Message, memo *fieldta
 // shape returns what is decided for a shape; the result is valid until the next
 // call.
 func (x *Matcher) shape(s archive.Snapshot, id uint16) *decision {
-	if int(id) >= len(x.decided) {
-		x.decided = append(x.decided, make([]decision, int(id)+1-len(x.decided))...)
+	if n := len(x.decided); int(id) >= n && n < x.limit {
+		n = min(1<<bits.Len16(id), x.limit)
+		x.decided = append(make([]decision, 0, n), x.decided...)[:n]
 	}
-	d := &x.decided[id]
+	d := &x.decided[int(id)&(len(x.decided)-1)]
 	var sh *archive.Shape
 	if x.shaped {
 		sh = s.Shape(id)
@@ -95,12 +107,24 @@ func (x *Matcher) readLoaded(d *decision, memo *fieldtable.Memo) truth {
 	return x.query.root.eval(&x.scratch)
 }
 
+// warms reports whether so many messages of t have to be read that it is worth preparing for them.
+func (x *Matcher) warms(s archive.Snapshot, t *stretch) bool {
+	undecided := 0
+	for _, c := range t.segment.ShapeCounts() {
+		if !x.shape(s, c.ID).decided {
+			undecided += int(c.N)
+		}
+	}
+	return undecided > t.segment.Len()/8
+}
+
 // warm prepares for the messages of t from lo on, up to hi, that have to be read.
 func (x *Matcher) warm(s archive.Snapshot, t *stretch, lo, hi int) {
-	x.warmed += t.segment.Warm(lo, hi, func(id uint16) int {
-		if d := x.shape(s, id); len(d.places) > 0 {
-			return d.places[0]
+	x.warmed += t.segment.Warm(lo, hi, func(id uint16) (int, bool) {
+		d := x.shape(s, id)
+		if len(d.places) > 0 {
+			return d.places[0], true
 		}
-		return -1
+		return -1, !d.decided
 	})
 }

@@ -132,9 +132,9 @@ func naiveCondition(c *condition, table *naiveValue) truth {
 		nullary = true
 	}
 	var values []naiveValue
-	unsure := false
+	unsure, lacking := false, false
 	if table != nil {
-		values, unsure = naiveFollow(*table, append(steps{{name: c.path.name, index: byName}}, c.path.steps...))
+		values, unsure, lacking = naiveFollow(*table, append(steps{{name: c.path.name, index: byName}}, c.path.steps...))
 	}
 	result := truth(0)
 	for _, v := range values {
@@ -145,18 +145,19 @@ func naiveCondition(c *condition, table *naiveValue) truth {
 			result = max(result, of)
 		}
 	}
-	switch {
-	case result == 0 && nullary:
-		result = isNo
-	case result == 0:
-		result = isUnknown
+	if lacking || result == 0 {
+		none := isUnknown
+		if nullary {
+			none = isNo
+		}
+		result = max(result, none)
 	}
 	if unsure {
 		missed := isNo | isYes
 		if !nullary {
 			missed |= isUnknown
 		}
-		if len(values) == 0 {
+		if len(values) == 0 && !lacking {
 			result = missed
 		} else {
 			result = pairwise(result, missed, func(x, y truth) truth { return max(x, y) })
@@ -168,14 +169,14 @@ func naiveCondition(c *condition, table *naiveValue) truth {
 	return result
 }
 
-// naiveFollow returns the values that the steps lead to, and whether damage hides
-// others.
-func naiveFollow(v naiveValue, st steps) (values []naiveValue, unsure bool) {
+// naiveFollow returns the values that the steps lead to, whether damage hides
+// others, and whether an element under [*] lacks what follows.
+func naiveFollow(v naiveValue, st steps) (values []naiveValue, unsure, lacking bool) {
 	if len(st) == 0 {
-		return []naiveValue{v}, false
+		return []naiveValue{v}, false, false
 	}
 	if isArray := v.kind == fieldtable.KindArray; isArray == (st[0].index == byName) {
-		return nil, false
+		return nil, false, false
 	}
 	if st[0].index == byName {
 		for _, f := range v.fields {
@@ -183,18 +184,19 @@ func naiveFollow(v naiveValue, st steps) (values []naiveValue, unsure bool) {
 				return naiveFollow(f.naiveValue, st[1:])
 			}
 		}
-		return nil, v.damaged
+		return nil, v.damaged, false
 	}
 	for i, item := range v.items {
 		if st[0].index == each || st[0].index == i {
-			more, u := naiveFollow(item, st[1:])
+			more, u, l := naiveFollow(item, st[1:])
 			values, unsure = append(values, more...), unsure || u
+			lacking = lacking || l || st[0].index == each && len(more) == 0 && !u
 		}
 	}
 	if st[0].index == each || st[0].index >= len(v.items) {
 		unsure = unsure || v.damaged
 	}
-	return values, unsure
+	return values, unsure, lacking
 }
 
 func naiveTest(t test, v naiveValue) truth {

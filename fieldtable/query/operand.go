@@ -31,6 +31,8 @@ type Cell struct {
 	Value fieldtable.Value
 	// Text is what is displayed of it, valid until the Scratch is used again.
 	Text []byte
+	// Removed: the archive holds it without some of its payload.
+	Removed bool
 }
 
 // Get returns the operand's value in message m; under [*] the first. damaged: the
@@ -40,7 +42,7 @@ func (o *Operand) Get(m archive.Message, d *fieldtable.Dialect, s *Scratch) (c C
 	s.start(orLenient(d), nil, o.keys)
 	s.marked = false
 	visit := visitor{func(s *Scratch, d *datum) bool {
-		c.Text, ok = s.displayed(d), true
+		c.Text, c.Removed, ok = s.displayed(d), d.removed, true
 		if d.value != nil {
 			c.Value = *d.value
 		}

@@ -51,13 +51,14 @@ func (q *Query) Page(ctx context.Context, s archive.Snapshot, r PageRequest) (Pa
 		if x.misses(s, t) {
 			continue
 		}
+		warms := x.warms(s, &t)
 		for n := range t.hi - t.lo {
 			i, from := t.lo+n, t.lo+n
 			if !ascending {
 				i = t.hi - 1 - n
 				from = max(t.lo, i+1-archive.WarmMessages)
 			}
-			if n%archive.WarmMessages == 0 {
+			if warms && n%archive.WarmMessages == 0 {
 				x.warm(s, &t, from, t.hi)
 			}
 			truth, read := x.at(s, &t, i, &r)

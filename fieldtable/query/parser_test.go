@@ -57,6 +57,7 @@ func TestCompilePrintsCanonicalForm(t *testing.T) {
 		{`type("k") <> INT32`, "type(k) <> 'int32'"},
 		{"type(k[0]) in (S, 'x', longstr)", "type(k[0]) IN ('S', 'x', 'longstr')"},
 		{"type(k) NOT IN ('S')", "type(k) NOT IN ('S')"},
+		{`type(k) IN ("\xff", "\x00", "'", S)`, `type(k) IN ("\xff", "\x00", '''', 'S')`},
 		{"type = foo", "type = foo"},
 		{"duplicate()", "duplicate()"},
 		{"DUPLICATE(k)", "duplicate(k)"},

@@ -81,8 +81,8 @@ func (st steps) eval(s *Scratch, v fieldtable.Value, t test) truth {
 		}
 	}
 	s.inner = v
-	s.datum.setValue(&s.inner)
-	return t.holds(s, &s.datum)
+	s.load(&s.inner)
+	return s.holds(t)
 }
 
 func (st steps) evalEach(s *Scratch, v fieldtable.Value, t test) truth {
@@ -90,18 +90,18 @@ func (st steps) evalEach(s *Scratch, v fieldtable.Value, t test) truth {
 	if !ok {
 		return t.absent()
 	}
-	result := t.absent()
 	scan := a.Scan()
-	for i := 0; scan.Next(); i++ {
-		if i == 0 {
-			result = isNo
-		}
+	result, elements := isNo, 0
+	for ; scan.Next(); elements++ {
 		if result = result.or(st.eval(s, scan.Value(), t)); result == isYes {
 			return isYes
 		}
 	}
-	if scan.Err() != nil {
-		result = result.or(open(t))
+	switch {
+	case scan.Err() != nil: // there is one more element at least
+		return result.or(open(t))
+	case elements == 0:
+		return t.absent()
 	}
 	return result
 }

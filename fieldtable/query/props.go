@@ -95,6 +95,7 @@ func basic(name string, kind propertyKind, flag uint16) property {
 		default:
 			d.setText(p.Raw)
 		}
+		d.removed = s.message.RemovedWithin(p.Offset, p.End)
 		return present
 	}}
 }

@@ -205,6 +205,28 @@ func (s *Scratch) pick() bool {
 	return true
 }
 
+// load makes v the value under test.
+func (s *Scratch) load(v *fieldtable.Value) {
+	s.datum.setValue(v)
+	s.datum.removed = s.message.ValueRemoved(v)
+}
+
+// holds tests what is loaded. A comparison with a value that was removed is unknown, unless its type settles it.
+func (s *Scratch) holds(t test) truth {
+	if s.datum.removed {
+		switch t.(type) {
+		case *compare, *between, *in, *like:
+			if v := s.datum.value; v != nil {
+				if of := t.tag(v.Tag(), s.dialect); of&(of-1) == 0 {
+					return of
+				}
+			}
+			return isUnknown
+		}
+	}
+	return t.holds(s, &s.datum)
+}
+
 // displayed returns the text shown for d, valid until the next call.
 func (s *Scratch) displayed(d *datum) []byte {
 	if d.class == classText {

@@ -45,7 +45,9 @@ func (r *PageRequest) ascending() bool {
 }
 
 func (r *PageRequest) matcher(q *Query) *Matcher {
-	return q.Matcher(r.ArchiveDialect, cmp.Or(r.Dialect, r.ArchiveDialect))
+	x := q.Matcher(r.ArchiveDialect, cmp.Or(r.Dialect, r.ArchiveDialect))
+	x.limit = scanDecisions
+	return x
 }
 
 // stretch is messages lo ≤ i < hi of a segment.

@@ -70,8 +70,9 @@ func (w *scanWorker) run(t *stretch) {
 	if w.misses(w.snapshot, *t) || w.wholeShapes(t) {
 		return
 	}
+	warms := w.warms(w.snapshot, t)
 	for i := t.lo; i < t.hi; i++ {
-		if (i-t.lo)%archive.WarmMessages == 0 {
+		if warms && (i-t.lo)%archive.WarmMessages == 0 {
 			w.warm(w.snapshot, t, i, t.hi)
 		}
 		truth, read := w.at(w.snapshot, t, i, w.request)

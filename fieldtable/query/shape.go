@@ -11,15 +11,10 @@ type shapeView struct {
 	dialect *fieldtable.Dialect
 }
 
-// MatchShape decides by the names and types of a message's headers alone. d is
+// matchShape decides by the names and types of a message's headers alone. d is
 // the archive's dialect, under which shapes are made. Where decided is false, the
 // message itself has to be read. Unknown then also stands for No: the names rule
 // out a match, whichever of the two it is.
-func (q *Query) MatchShape(sh *archive.Shape, d *fieldtable.Dialect) (v Verdict, decided bool) {
-	t, decided := q.matchShape(sh, d)
-	return t.verdict(), decided
-}
-
 func (q *Query) matchShape(sh *archive.Shape, d *fieldtable.Dialect) (t truth, decided bool) {
 	if sh == nil {
 		t = anyTruth

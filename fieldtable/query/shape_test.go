@@ -28,13 +28,13 @@ func TestMatchShape(t *testing.T) {
 		{"duplicate()", shape, No, true}, {"duplicate()", flat, Yes, true}, {"duplicate(n)", flat, Yes, true}, {"duplicate(x)", flat, No, true}, {"duplicate(n)", damaged, Damaged, true},
 		{"n", damaged, Yes, true}, {"x", damaged, Damaged, true}, {"x = 5", damaged, Damaged, false}, {"type(n) = S", flat, No, true},
 	} {
-		v, decided := compile(t, c.filter).MatchShape(c.shape, fieldtable.Lenient())
-		if v != c.want || decided != c.decided {
+		of, decided := compile(t, c.filter).matchShape(c.shape, fieldtable.Lenient())
+		if v := of.verdict(); v != c.want || decided != c.decided {
 			t.Errorf("%s on %+v: %v, %v; want %v, %v", c.filter, c.shape, v, decided, c.want, c.decided)
 		}
 	}
 	l := &archive.Shape{Fields: []archive.ShapeField{{Name: "l", Tag: 'l'}}}
-	if v, decided := compile(t, "type(l) = uint64").MatchShape(l, fieldtable.Spec091()); v != Yes || !decided {
-		t.Errorf("l of spec-0-9-1: %v, %v", v, decided)
+	if of, decided := compile(t, "type(l) = uint64").matchShape(l, fieldtable.Spec091()); of.verdict() != Yes || !decided {
+		t.Errorf("l of spec-0-9-1: %v, %v", of.verdict(), decided)
 	}
 }

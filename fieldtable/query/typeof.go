@@ -2,6 +2,8 @@ package query
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable"
 )
@@ -74,10 +76,13 @@ func (t *typeOf) append(dst []byte, left string) []byte {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
-		if n.kind == fieldtable.KindInvalid {
-			dst = appendText(dst, string([]byte{n.tag}))
-		} else {
+		switch {
+		case n.kind != fieldtable.KindInvalid:
 			dst = appendText(dst, n.kind.String())
+		case n.tag < utf8.RuneSelf && unicode.IsPrint(rune(n.tag)):
+			dst = appendText(dst, string(rune(n.tag)))
+		default:
+			dst = appendQuoted(dst, string([]byte{n.tag}))
 		}
 	}
 	if t.many {
