@@ -72,6 +72,9 @@ func TestFigureReached(t *testing.T) {
 	if !least.reached(40) || !least.reached(41) || least.reached(39.9) {
 		t.Error("a lower bound")
 	}
+	if !least.near(20) || least.near(19.9) || !most.near(2) || most.near(2.2) {
+		t.Error("near a bound")
+	}
 	if !most.reached(1.4) || !most.reached(1.3) || most.reached(1.41) {
 		t.Error("an upper bound")
 	}

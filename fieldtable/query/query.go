@@ -208,7 +208,7 @@ func (s *Scratch) pick() bool {
 // load makes v the value under test.
 func (s *Scratch) load(v *fieldtable.Value) {
 	s.datum.setValue(v)
-	s.datum.removed = s.message.ValueRemoved(v)
+	s.datum.removed = s.message.Redacted() && s.message.ValueRemoved(v)
 }
 
 // holds tests what is loaded. A comparison with a value that was removed is unknown, unless its type settles it.
