@@ -86,7 +86,7 @@ func (l *lexer) next() (token, *Error) {
 	end := l.pos
 	for end < len(l.src) {
 		r, n := utf8.DecodeRuneInString(l.src[end:])
-		if !isWordRune(r) {
+		if !isWordRune(r) && !(r == '+' && l.signsNumber(end)) {
 			break
 		}
 		end += n
@@ -95,6 +95,21 @@ func (l *lexer) next() (token, *Error) {
 		return l.take(tokWord, end-l.pos, l.src[l.pos:end]), nil
 	}
 	return token{}, l.unexpected()
+}
+
+// signsNumber reports whether the plus at this offset is the sign of a number that begins there, or of the exponent of one
+// that began at pos.
+func (l *lexer) signsNumber(plus int) bool {
+	before, after := l.src[l.pos:plus], l.src[plus+1:]
+	if after == "" || after[0] < '0' || after[0] > '9' {
+		return false
+	}
+	if before == "" {
+		r, _ := utf8.DecodeLastRuneInString(l.src[:plus])
+		return !isWordRune(r) && r != '"' && r != '\''
+	}
+	mantissa := strings.TrimRight(before, "eE")
+	return len(mantissa) == len(before)-1 && isNumber(mantissa)
 }
 
 func (l *lexer) take(k tokenKind, n int, text string) token {
