@@ -43,6 +43,10 @@ const policyFile = "/usr/sbin/policy-rc.d"
 
 // installTools installs the missing tools where apt-get can, and otherwise says what is missing.
 func installTools(ctx context.Context, out io.Writer) error {
+	return installMissing(ctx, out, policyFile)
+}
+
+func installMissing(ctx context.Context, out io.Writer, policyFile string) (err error) {
 	var missing []string
 	for _, t := range testTools() {
 		if t.found() {
@@ -63,21 +67,22 @@ func installTools(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w: install %s by hand", err, list)
 	}
-	root := func(args ...string) error {
+	root := func(ctx context.Context, args ...string) error {
 		args = append(asRoot, args...)
 		return run(ctx, out, nil, args[0], args[1:]...)
 	}
-	if err := root("apt-get", "update"); err != nil {
+	if err := root(ctx, "apt-get", "update"); err != nil {
 		return err
 	}
 	if _, err := os.Stat(policyFile); errors.Is(err, os.ErrNotExist) {
-		if err := root("sh", "-c", "printf '#!/bin/sh\\nexit 101\\n' > "+policyFile+" && chmod 755 "+policyFile); err != nil {
+		// The file must not stay after Ctrl-C either: it keeps every package from starting its service.
+		defer func() { err = errors.Join(err, root(context.WithoutCancel(ctx), "rm", "-f", policyFile)) }()
+		if err := root(ctx, "sh", "-c", "printf '#!/bin/sh\\nexit 101\\n' > "+policyFile+" && chmod 755 "+policyFile); err != nil {
 			return err
 		}
-		defer root("rm", "-f", policyFile)
 	}
 	install := append([]string{"env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--no-install-recommends"}, missing...)
-	if err := root(install...); err != nil {
+	if err := root(ctx, install...); err != nil {
 		return err
 	}
 	for _, t := range testTools() {

@@ -40,8 +40,8 @@ func (r *recorder) End(channel uint16) {
 	delete(r.body, channel)
 }
 
-func (r *recorder) Abort(channel uint16) {
-	r.events = append(r.events, fmt.Sprintf("abort %d body=%x", channel, r.body[channel]))
+func (r *recorder) Abort(channel uint16, goesOn bool) {
+	r.events = append(r.events, fmt.Sprintf("abort %d goes on=%t body=%x", channel, goesOn, r.body[channel]))
 	delete(r.body, channel)
 }
 
@@ -55,9 +55,9 @@ func refer(stream []byte, maxHeader int) reading {
 	sink := newRecorder()
 	contents := map[uint16]*open{}
 	var library []byte
-	interrupt := func(channel uint16) {
-		if c := contents[channel]; c != nil && c.begun {
-			sink.Abort(channel)
+	interrupt := func(channel uint16, goesOn bool) {
+		if contents[channel] != nil {
+			sink.Abort(channel, goesOn)
 		}
 		delete(contents, channel)
 	}
@@ -68,7 +68,7 @@ func refer(stream []byte, maxHeader int) reading {
 		}
 		slices.Sort(open)
 		for _, channel := range open {
-			interrupt(channel)
+			interrupt(channel, false)
 		}
 		return reading{append(library, rest...), sink.events, err}
 	}
@@ -101,7 +101,7 @@ func refer(stream []byte, maxHeader int) reading {
 			if !whole {
 				return finish(nil, io.EOF.Error())
 			}
-			interrupt(channel)
+			interrupt(channel, true)
 			args := there[4:]
 			shortStr := func() (s []byte, ok bool) {
 				if len(args) == 0 || len(args) <= int(args[0]) {
@@ -125,8 +125,9 @@ func refer(stream []byte, maxHeader int) reading {
 			rest = next()
 			continue
 		case kind == 1 && size >= 4:
-			interrupt(channel)
-			if m := string(there[:4]); m == "\x00\x0a\x00\x32" || m == "\x00\x0a\x00\x33" {
+			m := string(there[:4])
+			interrupt(channel, m != "\x00\x14\x00\x28" && m != "\x00\x14\x00\x29")
+			if m == "\x00\x0a\x00\x32" || m == "\x00\x0a\x00\x33" {
 				finish(nil, "")
 			}
 		case kind == 2 && c != nil:

@@ -24,7 +24,8 @@ type Delivery struct {
 }
 
 // Sink takes the deliveries that the Tap takes off the stream. For each delivery it sees Begin, any number of
-// Body calls in order, and then End or Abort; deliveries on different channels may interleave. The calls come
+// Body calls in order, and then End or Abort, or Abort alone where it was cut off before its content header
+// was there; deliveries on different channels may interleave. The calls come
 // on the goroutine that reads the connection, so a sink stores and returns: while it waits, the
 // connection stands still, heartbeats included. Bytes are valid only during the call.
 type Sink interface {
@@ -33,8 +34,9 @@ type Sink interface {
 	Body(channel uint16, chunk []byte)
 	// End: the body is complete.
 	End(channel uint16)
-	// Abort: what has been begun on this channel will not be completed.
-	Abort(channel uint16)
+	// Abort: the delivery in progress on this channel will not be completed. Either the channel or the whole
+	// stream has ended, too, or the channel goes on, and what follows on it are other deliveries (spec §4.2.6).
+	Abort(channel uint16, goesOn bool)
 }
 
 // DefaultMaxHeaderBytes is the largest content header payload the Tap takes unless told otherwise.
@@ -313,9 +315,10 @@ func (t *Tap) method(b []byte, channel uint16, size uint32) bool {
 	if class == classBasic && method == methodBasicDeliver && channel != 0 {
 		return t.deliver(b, channel, size)
 	}
-	t.interrupt(channel)
+	ends := class == classChannel && (method == methodChannelClose || method == methodChannelCloseOk)
+	t.interrupt(channel, !ends)
 	switch {
-	case class == classChannel && (method == methodChannelClose || method == methodChannelCloseOk):
+	case ends:
 		delete(t.contents, channel)
 	case class == classConnection && (method == methodConnectionClose || method == methodConnectionCloseOk):
 		t.abortAll()
@@ -333,7 +336,7 @@ func (t *Tap) deliver(b []byte, channel uint16, size uint32) bool {
 	if len(b) < whole {
 		return false
 	}
-	t.interrupt(channel)
+	t.interrupt(channel, true)
 	c := t.contents[channel]
 	if c == nil {
 		c = &content{}
@@ -456,18 +459,16 @@ func (t *Tap) fail(channel uint16, format string, args ...any) {
 }
 
 // interrupt ends what is in progress on a channel when a method comes between; the method counts.
-func (t *Tap) interrupt(channel uint16) {
-	if c := t.contents[channel]; c != nil {
-		if c.state == wantBody {
-			t.sink.Abort(channel)
-		}
+func (t *Tap) interrupt(channel uint16, goesOn bool) {
+	if c := t.contents[channel]; c != nil && c.state != idle {
 		c.state = idle
+		t.sink.Abort(channel, goesOn)
 	}
 }
 
 func (t *Tap) abortAll() {
 	for _, channel := range slices.Sorted(maps.Keys(t.contents)) {
-		t.interrupt(channel)
+		t.interrupt(channel, false)
 	}
 	clear(t.contents)
 }

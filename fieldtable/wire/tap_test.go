@@ -69,6 +69,7 @@ func streams() map[string][]byte {
 		"connection.close-ok":        join(deliver(2, 1, "a"), contentHeader(2, 9), body(2, "x"), method(0, 10, 51, "")),
 		"cancel in content":          join(deliver(1, 1, "a"), contentHeader(1, 9), body(1, "x"), method(1, 60, 30, "\x02c1\x01"), deliver(1, 2, "b"), contentHeader(1, 0)),
 		"deliver in content":         join(deliver(1, 1, "a"), contentHeader(1, 9), body(1, "x"), deliver(1, 2, "b"), contentHeader(1, 0)),
+		"deliver before header":      join(deliver(1, 1, "a"), deliver(1, 2, "b"), contentHeader(1, 0)),
 		"close before header":        join(deliver(1, 1, "a"), method(1, 20, 40, ""), contentHeader(1, 3), body(1, "abc")),
 		"content without method":     join(contentHeader(1, 3), body(1, "abc"), deliver(1, 1, "a"), contentHeader(1, 0)),
 		"deliver on channel 0":       join(deliver(0, 1, "a"), contentHeader(0, 0), heartbeat()),
@@ -149,18 +150,24 @@ func TestTapResults(t *testing.T) {
 		"get-ok": {join(getOk, contentHeader(1, 3), body(1, "got"), getOk, contentHeader(1, 3), body(1, "got")),
 			[]string{begin(1, 1, "a", 1), "end 1 body=78"}, "EOF"},
 		"channel.close in content": {join(method(1, 20, 40, "\x01\x94\x00\x00\x00\x00\x00"), heartbeat()),
-			[]string{begin(1, 1, "a", 9), "abort 1 body=68616c66"}, "EOF"},
+			[]string{begin(1, 1, "a", 9), "abort 1 goes on=false body=68616c66"}, "EOF"},
+		"close before header": {join(method(1, 20, 40, ""), contentHeader(1, 3), body(1, "abc")),
+			[]string{"abort 1 goes on=false body="}, "EOF"},
+		"cancel in content": {method(1, 60, 30, "\x02c1\x01"),
+			[]string{begin(1, 1, "a", 9), "abort 1 goes on=true body=78", begin(1, 2, "b", 0), "end 1 body="}, "EOF"},
+		"deliver in content":    {nil, []string{begin(1, 1, "a", 9), "abort 1 goes on=true body=78", begin(1, 2, "b", 0), "end 1 body="}, "EOF"},
+		"deliver before header": {nil, []string{"abort 1 goes on=true body=", begin(1, 2, "b", 0), "end 1 body="}, "EOF"},
 		"connection.close": {method(0, 10, 50, "\x01\x40\x00\x00\x00\x00\x00"),
-			[]string{begin(2, 1, "a", 9), begin(1, 1, "a", 9), "abort 1 body=", "abort 2 body="}, "EOF"},
+			[]string{begin(2, 1, "a", 9), begin(1, 1, "a", 9), "abort 1 goes on=false body=", "abort 2 goes on=false body="}, "EOF"},
 		"protocol header later": {join([]byte("AMQP\x00\x00\x09\x01"), deliver(1, 1, "a")),
-			[]string{begin(1, 1, "a", 9), "abort 1 body="}, "EOF"},
+			[]string{begin(1, 1, "a", 9), "abort 1 goes on=false body="}, "EOF"},
 		"wrong end of deliver": {join(withLastOctet(deliver(1, 1, "a"), 0xCD), contentHeader(1, 0)), nil, "EOF"},
-		"wrong end of body": {nil, []string{begin(1, 1, "a", 2), "abort 1 body=6162"},
+		"wrong end of body": {nil, []string{begin(1, 1, "a", 2), "abort 1 goes on=false body=6162"},
 			"channel 1: body frame ends in 0x07 instead of 0xCE"},
-		"body too long": {nil, []string{begin(1, 1, "a", 3), "abort 1 body="},
+		"body too long": {nil, []string{begin(1, 1, "a", 3), "abort 1 goes on=false body="},
 			"channel 1: body frame of 4 octets where 3 were to come"},
-		"header over limit": {nil, nil, "channel 1: content header of 301 octets is larger than the limit of 300"},
-		"ends in body":      {nil, []string{begin(1, 1, "a", 5), "abort 1 body=6865"}, "EOF"},
+		"header over limit": {nil, []string{"abort 1 goes on=false body="}, "channel 1: content header of 301 octets is larger than the limit of 300"},
+		"ends in body":      {nil, []string{begin(1, 1, "a", 5), "abort 1 goes on=false body=6865"}, "EOF"},
 	}
 	all := streams()
 	for name, want := range tests {
@@ -388,7 +395,7 @@ type discard struct{}
 func (discard) Begin(*Delivery)     {}
 func (discard) Body(uint16, []byte) {}
 func (discard) End(uint16)          {}
-func (discard) Abort(uint16)        {}
+func (discard) Abort(uint16, bool)  {}
 
 // onlyReader hides what else a net.Conn can do, so that io.Copy reads.
 type onlyReader struct{ io.Reader }

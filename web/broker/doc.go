@@ -19,6 +19,10 @@
 //
 // A drain whose connection or broker breaks gets messages again that it has stored. It knows them by their octets and stores them once.
 // Messages whose octets are all the same cannot be told apart. After a break, where it has stored several such, drain stores those again
-// that it is not sure of: rather more of them than there were than fewer. With a spool this holds over a restart of the process, too, but for messages that redaction has
-// changed: of those, as many as were under way may be stored twice.
+// that it is not sure of: rather more of them than there were than fewer. With a spool this holds over a restart of the process, too, but
+// for messages that redaction has changed: of those, as many as were under way may be stored twice.
+//
+// One case is left in which drain removes a message without storing it. A broker that crashes delivers again even what was acknowledged
+// to it, so in the first minute of reading after a break or a restart, a message marked as redelivered whose octets are those of
+// exactly one that is stored is taken for that one. It could be another, which some other consumer has given back.
 package broker

@@ -3,9 +3,11 @@ package broker
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/spool"
 )
 
 func listen(t *testing.T, cfg embedded.Config) *embedded.Server {
@@ -144,7 +146,59 @@ func TestStatusTellsOthersAndDepth(t *testing.T) {
 	b.untilState(t, StateWindowFull)
 	until(t, "b has observed", func() bool { return !b.Status().ObservedAt.IsZero() })
 	st := b.Status()
-	if st.Consumers != 1 || st.Ready < 10 || st.Ready > 20 || !st.Connected() || st.HeldSince.IsZero() || st.GiveBackAt.Sub(st.HeldSince) != DefaultHold {
+	if st.Consumers != 1 || st.Ready < 10 || st.Ready > 20 || st.State != StateWindowFull || st.HeldSince.IsZero() || st.GiveBackAt.Sub(st.HeldSince) != DefaultHold {
 		t.Errorf("%+v", st)
+	}
+}
+
+// TestMessageBrokenOff: AMQP lets a broker end a message early with the next method on the channel. It was not stored, so nothing from
+// there on is acknowledged; all of it is given back.
+func TestMessageBrokenOff(t *testing.T) {
+	for _, tc := range []struct {
+		name         string
+		cfg          Config
+		spooled      bool
+		acknowledged int
+	}{{"peek", Config{}, false, 0}, {"drain", Config{Mode: ModeDrain, AcceptLoss: true}, false, 5}, {"spool", Config{Mode: ModeDrain}, true, 5}} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := listen(t, embedded.Config{})
+			bodies := publish(t, s, "q", 5)
+			if err := s.Publish(t.Context(), "q", embedded.Message{Header: content(nil, make([]byte, 10)), Body: []byte("half")}); err != nil {
+				t.Fatal(err)
+			}
+			publish(t, s, "q", 3)
+			cfg := tc.cfg
+			cfg.URL, cfg.Queue = s.URL(), "q"
+			if tc.spooled {
+				cfg.Spool = openSpool(t, t.TempDir(), spool.Config{})
+			}
+			r := run(t, cfg)
+			st := r.untilKind(t, KindLost)
+			if !strings.Contains(st.Err, `broke off a message of queue "q"`) || st.State != StateReconnecting || st.Acknowledged != uint64(tc.acknowledged) {
+				t.Errorf("%+v", st)
+			}
+			queueIs(t, s, "q", embedded.QueueInfo{Ready: 9 - tc.acknowledged})
+			until(t, "it is read again", func() bool { return r.Status().Reconnects > 0 && r.Status().State == StateReconnecting })
+			queueIs(t, s, "q", embedded.QueueInfo{Ready: 9 - tc.acknowledged})
+			if got := r.bodies(); !slices.Equal(got, bodies) {
+				t.Errorf("stored: %q", got)
+			}
+		})
+	}
+}
+
+// TestMessageBrokenOffBeforeItsHeader: then there is nothing of it but its delivery tag.
+func TestMessageBrokenOffBeforeItsHeader(t *testing.T) {
+	s := testSink(t, 100)
+	deliver(s, 1)
+	s.Abort(1, true) // 2
+	deliver(s, 3)
+	if s.stored.Load() != 1 || s.arrived.Load() != 3 || !s.withheld.Load() {
+		t.Errorf("stored up to %d, arrived up to %d", s.stored.Load(), s.arrived.Load())
+	}
+	select {
+	case <-s.halt:
+	default:
+		t.Error("the session goes on")
 	}
 }

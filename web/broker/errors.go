@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -121,11 +122,11 @@ func dialSentence(address, host string, err error, timeout time.Duration) (Error
 		return KindDNS, fmt.Sprintf("host name %q could not be looked up", host)
 	}
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case isAny(err, refusedErrors()):
 		return KindUnreachable, fmt.Sprintf("connection refused: nothing listens on %s", address)
 	case isTimeout(err):
 		return KindUnreachable, fmt.Sprintf("%s did not answer within %s", address, timeout)
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+	case isAny(err, noRouteErrors()):
 		return KindUnreachable, fmt.Sprintf("there is no route to %s", address)
 	}
 	return KindUnreachable, fmt.Sprintf("%s cannot be reached: %v", address, innermost(err))
@@ -153,7 +154,7 @@ func tlsSentence(address, name string, err error) (ErrorKind, string) {
 	if isTimeout(err) {
 		return KindTLS, fmt.Sprintf("%s did not complete the TLS handshake in time", address)
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+	if errors.Is(err, io.EOF) || isAny(err, resetErrors()) {
 		return KindTLS, fmt.Sprintf("%s closed the connection during the TLS handshake", address)
 	}
 	return KindTLS, fmt.Sprintf("TLS with %s failed: %v", address, innermost(err))
@@ -243,7 +244,7 @@ func lostSentence(address string, err, from error) (ErrorKind, string) {
 		return KindLost, fmt.Sprintf("the connection to %s is dead: nothing arrived in time, not even a heartbeat", address)
 	case errors.Is(from, io.EOF), errors.Is(from, io.ErrUnexpectedEOF):
 		return KindLost, fmt.Sprintf("%s closed the connection", address)
-	case errors.Is(from, syscall.ECONNRESET), errors.Is(from, syscall.EPIPE):
+	case isAny(from, resetErrors()):
 		return KindLost, fmt.Sprintf("the connection to %s was reset", address)
 	case from != nil && !errors.Is(from, net.ErrClosed):
 		return KindLost, fmt.Sprintf("the connection to %s broke: %v", address, innermost(from))
@@ -251,6 +252,12 @@ func lostSentence(address string, err, from error) (ErrorKind, string) {
 		return KindLost, fmt.Sprintf("the connection to %s ended", address)
 	}
 	return KindProtocol, fmt.Sprintf("%s broke the protocol: %v", address, err)
+}
+
+// isAny reports whether err is one of the system's errors.
+func isAny(err error, of []syscall.Errno) bool {
+	errno, ok := errors.AsType[syscall.Errno](err)
+	return ok && slices.Contains(of, errno)
 }
 
 func isTimeout(err error) bool {

@@ -2,17 +2,21 @@ package broker
 
 import (
 	"bytes"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/spool"
 )
 
 // TestNodeKilledAndRestarted: every message of a peek and of drains is shown once although the broker dies under them.
@@ -309,4 +313,55 @@ func TestStopWhileTheBrokerDoesNotAnswer(t *testing.T) {
 		t.Errorf("Run took %s to return", took)
 	}
 	queueIs(t, s, "q", embedded.QueueInfo{Ready: 5})
+}
+
+// TestBrokerThatIsSlowToTakeBack: that is no breach of the protocol, and peek looks again soon.
+func TestBrokerThatIsSlowToTakeBack(t *testing.T) {
+	s := listen(t, embedded.Config{})
+	publish(t, s, "q", 5)
+	p, through := via(t, s.URL())
+	r := run(t, Config{URL: through, Queue: "q", Hold: time.Second, CloseTimeout: 100 * time.Millisecond})
+	r.untilStored(t, 5)
+	p.freeze()
+	st := r.untilKind(t, KindLost)
+	if !strings.Contains(st.Err, `did not answer within 100ms when the messages of queue "q" were given back`) || time.Until(st.NextAttempt) > 2*time.Second {
+		t.Errorf("%+v", st)
+	}
+	p.thaw()
+	r.untilState(t, StateConsuming)
+	if n := r.archive.Snapshot().Last(); n != 5 {
+		t.Errorf("%d messages stored of 5", n)
+	}
+}
+
+// TestSystemErrorsInWords: their numbers are the system's.
+func TestSystemErrorsInWords(t *testing.T) {
+	in := func(call string, errno syscall.Errno) error {
+		return &net.OpError{Op: call, Net: "tcp", Err: os.NewSyscallError(call, errno)}
+	}
+	check := func(wantKind ErrorKind, want string, kind ErrorKind, sentence string) {
+		t.Helper()
+		if kind != wantKind || !strings.Contains(sentence, want) {
+			t.Errorf("%s: %s", kind, sentence)
+		}
+	}
+	for _, errno := range refusedErrors() {
+		kind, words := dialSentence("h:1", "h", in("connect", errno), time.Second)
+		check(KindUnreachable, "connection refused: nothing listens on h:1", kind, words)
+	}
+	for _, errno := range noRouteErrors() {
+		kind, words := dialSentence("h:1", "h", in("connect", errno), time.Second)
+		check(KindUnreachable, "there is no route to h:1", kind, words)
+	}
+	for _, errno := range resetErrors() {
+		kind, words := tlsSentence("h:1", "h", in("read", errno))
+		check(KindTLS, "closed the connection during the TLS handshake", kind, words)
+		kind, words = lostSentence("h:1", amqp.ErrClosed, in("read", errno))
+		check(KindLost, "was reset", kind, words)
+	}
+	c := &Consumer{cfg: Config{Spool: openSpool(t, t.TempDir(), spool.Config{})}}
+	for _, errno := range diskFullErrors() {
+		e := c.spoolError(&fs.PathError{Op: "write", Path: "messages.bolt", Err: errno})
+		check(KindSpool, "is full", e.Kind, e.Msg)
+	}
 }

@@ -31,7 +31,7 @@ func (s *session) peek(ctx context.Context) *Error {
 		s.cancel()
 		s.giveBack()
 		if !stop() {
-			return c.explain(phaseRun, fmt.Errorf("giving back took longer than %s", c.cfg.CloseTimeout), s.transport.raw.failure())
+			return &Error{Kind: KindLost, Msg: fmt.Sprintf("%s did not answer within %s when the messages of %s were given back: the connection was closed, which gives them back, too", c.endpoint.address(), c.cfg.CloseTimeout, c.target())}
 		}
 		s.sink.endLook()
 		c.status.paused(c.now().Add(c.cfg.Pause))

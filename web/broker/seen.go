@@ -1,5 +1,7 @@
 package broker
 
+import "time"
+
 // seen tells the messages of a look that an earlier look has shown from those that are new. It counts: of k messages with the same
 // bytes, k are shown.
 //
@@ -67,14 +69,21 @@ func (s *seen) makeRoom() {
 // stored twice: the broker delivers again what was unacknowledged, and after a crash also what it had not yet written down. The archive
 // cannot tell, since it may keep less of a message than arrived.
 //
-// Messages with the same octets cannot be told apart. Of those, only as many are taken for known as were never acknowledged: the rest may
-// be others, and storing a message twice is a lesser harm than losing one.
+// Messages with the same octets cannot be told apart. As many of them as were never acknowledged are sure to come again. One that was
+// acknowledged may come again if it is the only one of its kind, and soon. All others may be messages that somebody else gave back, and
+// storing a message twice is a lesser harm than losing one.
 type recent struct {
 	ring  []stored
 	next  int
-	fresh int            // the newest so many in ring are of the last connection
-	again map[uint64]int // since the last reconnect, how many of each may come again
+	fresh int             // the newest so many in ring are of this connection
+	owed  map[uint64]int  // how many of each come again for sure
+	maybe map[uint64]bool // which others may come again
+	until time.Time       // when none of maybe will come again; zero: nothing has arrived since the connection ended
 }
+
+// soon bounds how long after the first delivery of a connection those come again whose acknowledgements were lost: what a broker has taken
+// back stands at the head of the queue, and one that has not noticed the end of the last connection does so after two heartbeats.
+const soon = time.Minute
 
 type stored struct{ print, tag uint64 }
 
@@ -91,38 +100,39 @@ func (r *recent) stored(print, tag uint64) {
 	r.next = (r.next + 1) % len(r.ring)
 }
 
-// reconnected says that the messages remembered may come again: certainly those of the last connection behind the delivery tag settled,
-// which were not acknowledged.
-func (r *recent) reconnected(settled uint64) {
-	r.again = make(map[uint64]int, len(r.ring))
+// disconnected is called after a connection that messages came over. What it stored behind the delivery tag settled was not acknowledged.
+func (r *recent) disconnected(settled uint64) {
+	count := make(map[uint64]int, len(r.ring))
 	for _, m := range r.ring {
-		r.again[m.print]++
+		count[m.print]++
 	}
-	alike := map[uint64]int{}
-	for print, n := range r.again {
-		if n > 1 {
-			alike[print] = 0
+	r.owed, r.maybe, r.until = map[uint64]int{}, map[uint64]bool{}, time.Time{}
+	for i := range r.fresh {
+		if m := r.ring[(r.next+len(r.ring)-1-i)%len(r.ring)]; m.tag > settled {
+			r.owed[m.print]++
 		}
 	}
-	if len(alike) > 0 {
-		for i := range r.fresh {
-			m := r.ring[(r.next+len(r.ring)-1-i)%len(r.ring)]
-			if n, ok := alike[m.print]; ok && m.tag > settled {
-				alike[m.print] = n + 1
-			}
-		}
-		for print, n := range alike {
-			r.again[print] = n
+	for print, n := range count {
+		if n == 1 && r.owed[print] == 0 {
+			r.maybe[print] = true
 		}
 	}
 	r.fresh = 0
 }
 
-// known reports whether a redelivered message is one that was stored, and counts it off.
-func (r *recent) known(print uint64) bool {
-	n := r.again[print]
-	if n > 0 {
-		r.again[print] = n - 1
+// known reports whether a message that arrives now is one that was stored, and counts it off.
+func (r *recent) known(print uint64, redelivered bool, now time.Time) bool {
+	if r.until.IsZero() {
+		r.until = now.Add(soon)
 	}
-	return n > 0
+	switch {
+	case !redelivered:
+		return false
+	case r.owed[print] > 0:
+		r.owed[print]--
+		return true
+	}
+	known := r.maybe[print] && now.Before(r.until)
+	delete(r.maybe, print)
+	return known
 }

@@ -1,6 +1,9 @@
 package broker
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func look(s *seen, hashes ...uint64) (shown int) {
 	s.begin()
@@ -63,46 +66,64 @@ func TestSeenIsBounded(t *testing.T) {
 }
 
 func TestRecentCountsOffWhatComesAgain(t *testing.T) {
+	at := time.Unix(0, 0)
 	r := newRecent(4)
 	for i, h := range []uint64{1, 2, 3, 3, 4} { // 1 is pushed out
 		r.stored(h, uint64(i+1))
 	}
-	if r.known(3) {
-		t.Error("known before any reconnect")
+	if r.known(3, true, at) {
+		t.Error("known before any connection has ended")
 	}
-	r.reconnected(2)
+	r.disconnected(2)
 	for i, tc := range []struct {
 		h    uint64
 		want bool
 	}{{1, false}, {3, true}, {3, true}, {3, false}, {4, true}, {2, true}, {2, false}} {
-		if got := r.known(tc.h); got != tc.want {
+		if got := r.known(tc.h, true, at); got != tc.want {
 			t.Errorf("%d: %d known: %v", i, tc.h, got)
 		}
 	}
 }
 
-// TestRecentPrefersTwiceToNever: of messages with the same octets, only those that were never acknowledged are known.
+// TestRecentPrefersTwiceToNever: of messages with the same octets, only those that were never acknowledged are known. The only one of its
+// kind may come again although it was acknowledged, but only soon.
 func TestRecentPrefersTwiceToNever(t *testing.T) {
+	at := time.Unix(0, 0)
 	for settled, want := range []int{4, 3, 2, 1, 0} {
 		r := newRecent(10)
 		for tag := range uint64(4) {
 			r.stored(7, tag+1)
 		}
 		r.stored(8, 5)
-		r.reconnected(uint64(settled))
+		r.disconnected(uint64(settled))
 		known := 0
 		for range 10 {
-			if r.known(7) {
+			if r.known(7, true, at) {
 				known++
 			}
 		}
-		if known != want || !r.known(8) {
+		if known != want || !r.known(8, true, at) {
 			t.Errorf("acknowledged up to %d: %d known, want %d", settled, known, want)
 		}
 		r.stored(7, 1)
-		r.reconnected(0) // tags of the connection before count no more
-		if !r.known(7) || r.known(7) {
+		r.disconnected(0) // tags of the connection before count no more
+		if !r.known(7, true, at) || r.known(7, true, at) {
 			t.Errorf("acknowledged up to %d: on the next connection not one is known, or more", settled)
 		}
+	}
+	r := newRecent(10)
+	for tag, print := range []uint64{1, 2, 3, 4} {
+		r.stored(print, uint64(tag+1))
+	}
+	r.disconnected(3)
+	at = at.Add(time.Hour) // however long the broker is away
+	if r.known(9, false, at) || !r.known(1, true, at.Add(soon-1)) {
+		t.Error("soon after the first delivery")
+	}
+	if r.known(2, true, at.Add(soon)) {
+		t.Error("one that was acknowledged is known long after")
+	}
+	if !r.known(4, true, at.Add(soon)) {
+		t.Error("one that was never acknowledged is not known")
 	}
 }

@@ -42,9 +42,6 @@ func (c *Consumer) session(ctx context.Context) *Error {
 	if c.memory.seen != nil {
 		c.memory.seen.begin()
 	}
-	if c.memory.recent != nil {
-		c.memory.recent.reconnected(c.memory.settled)
-	}
 	s := &session{c: c, queue: c.cfg.Queue, sink: newSink(c)}
 	defer s.sink.finish(c.memory)
 	if s.conn, s.transport, e = c.connect(ctx, s.sink); e != nil {
@@ -55,7 +52,7 @@ func (c *Consumer) session(ctx context.Context) *Error {
 	defer func() {
 		cancel()
 		s.transport.shut()
-		s.sink.Abort(0)
+		s.sink.drop()
 		c.current.Store(nil)
 		observing.Wait()
 	}()

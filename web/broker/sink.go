@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -56,8 +57,8 @@ type sink struct {
 	// looks counts the looks that ran their course; aged is how many of them the memory knows of.
 	looks atomic.Uint32
 	aged  uint32
-	// noStream is what to say when a message of a stream has no offset.
-	noStream *Error
+	// noStream is what to say when a message of a stream has no offset, brokenOff when the broker ends one early.
+	noStream, brokenOff *Error
 	// probedOffset is the highest x-stream-offset that the probe was given; -1: none.
 	probedOffset atomic.Int64
 }
@@ -66,7 +67,8 @@ func newSink(c *Consumer) *sink {
 	s := &sink{
 		memory: c.memory, writer: c.cfg.Archive.Writer(), now: c.now, counts: &c.counts,
 		batch: uint64(max(c.prefetch()/4, 1)), wake: make(chan struct{}, 1), halt: make(chan *Error, 1),
-		noStream: c.refuseNoStream(),
+		noStream:  c.refuseNoStream(),
+		brokenOff: &Error{Kind: KindLost, Msg: fmt.Sprintf("the broker broke off a message of %s and went on with others: neither it nor what followed was acknowledged", c.target())},
 	}
 	s.probedOffset.Store(-1)
 	if c.cfg.Spool != nil {
@@ -90,7 +92,6 @@ type memory struct {
 	next   int64        // stream: the lowest offset not stored yet
 	// resumes says that a stream is read from next, and no longer from where the configuration says.
 	resumes bool
-	settled uint64 // delivery tag up to which the last connection may have acknowledged
 }
 
 func newMemory(cfg Config) *memory {
@@ -200,7 +201,7 @@ func (s *sink) End(uint16) {
 	}
 	defer s.arrived.Store(s.tag)
 	if s.withheld.Load() {
-		s.Abort(0)
+		s.drop()
 		return
 	}
 	if s.spooler != nil {
@@ -218,7 +219,7 @@ func (s *sink) End(uint16) {
 		known = s.memory.seen.known(s.memory.print.sum())
 	case ModeDrain:
 		h := s.memory.print.sum()
-		if known = s.redelivered && s.memory.recent.known(h); !known {
+		if known = s.memory.recent.known(h, s.redelivered, s.now()); !known {
 			s.memory.recent.stored(h, s.tag)
 		}
 	}
@@ -250,8 +251,18 @@ func (s *sink) rouse() {
 	}
 }
 
-// Abort implements wire.Sink. A delivery that was cut off by the channel's or the connection's end comes again.
-func (s *sink) Abort(uint16) {
+// Abort implements wire.Sink. A delivery that was cut off by the channel's or the connection's end comes again. Where the channel goes
+// on, acknowledging what follows would acknowledge what was cut off, too.
+func (s *sink) Abort(_ uint16, goesOn bool) {
+	s.drop()
+	if goesOn {
+		s.withheld.Store(true)
+		s.stop(s.brokenOff)
+	}
+}
+
+// drop forgets the delivery in progress.
+func (s *sink) drop() {
 	if s.open && !s.skip && s.spooler == nil {
 		s.writer.Abort()
 	}

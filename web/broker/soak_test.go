@@ -67,7 +67,10 @@ func TestSoakNodeKilledUnderLoad(t *testing.T) {
 			back := (<-reads).Sub(<-serves)
 			c.connect(t)
 			untilWithin(t, time.Minute, "all stored", func() bool { return r.archive.Snapshot().Last() >= n })
-			untilWithin(t, time.Minute, "all acknowledged", func() bool { st := r.Status(); return cfg.Mode == ModePeek || st.Held == 0 && st.Connected() })
+			untilWithin(t, time.Minute, "all acknowledged", func() bool {
+				st := r.Status()
+				return cfg.Mode == ModePeek || st.Held == 0 && st.State == StateConsuming
+			})
 			known := r.Status().Known
 			if err := r.stop(t); err != nil {
 				t.Fatal(err)

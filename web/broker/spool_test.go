@@ -286,3 +286,36 @@ func TestSpoolConfig(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestEqualMessagesAreStoredOnceThoughTheBrokerIsAwayForLong: an attempt that nothing arrives with changes nothing about what comes again.
+func TestEqualMessagesAreStoredOnceThoughTheBrokerIsAwayForLong(t *testing.T) {
+	for _, spooled := range []bool{false, true} {
+		t.Run(fmt.Sprint("spool ", spooled), func(t *testing.T) {
+			cfg := Config{URL: "amqp://" + closedPort(t), Queue: "q", Mode: ModeDrain, AcceptLoss: true, Archive: archive.New(archive.Config{})}
+			if spooled {
+				cfg.Spool = openSpool(t, t.TempDir(), spool.Config{})
+			}
+			c, err := New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, redelivered := range []bool{false, true} {
+				s := newSink(c)
+				for tag := range uint64(3) {
+					s.Begin(&wire.Delivery{Channel: 1, DeliveryTag: tag + 1, Redelivered: redelivered, Header: content(nil, nil)})
+					s.End(1)
+				}
+				s.attempted.Store(1) // the other two were not acknowledged
+				s.finish(c.memory)
+				for range 2 {
+					if e := c.session(t.Context()); e == nil || e.Kind != KindUnreachable {
+						t.Fatal(e)
+					}
+				}
+			}
+			if stored, known := c.counts.stored.Load(), c.counts.known.Load(); stored != 3+1 || known != 2 {
+				t.Errorf("%d stored, %d known", stored, known)
+			}
+		})
+	}
+}

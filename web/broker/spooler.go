@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/dustin/go-humanize"
 
@@ -123,7 +122,7 @@ func (sp *spooler) write(batch []spooled) bool {
 			d := x.record.Delivery()
 			m.print.begin(&d)
 			m.print.body(x.record.Body())
-			if print = m.print.sum(); x.redelivered && m.recent.known(print) {
+			if print = m.print.sum(); m.recent.known(print, x.redelivered, x.record.Received()) {
 				s.counts.known.Add(1)
 				continue
 			}
@@ -162,7 +161,9 @@ func (s *sink) finish(m *memory) {
 	if s.spooler != nil {
 		s.spooler.finish()
 	}
-	m.settled = s.attempted.Load()
+	if m.recent != nil && s.arrived.Load() > 0 {
+		m.recent.disconnected(s.attempted.Load())
+	}
 }
 
 // checkSpool reports whether what is delivered could be stored.
@@ -183,7 +184,7 @@ func (c *Consumer) spoolError(err error) *Error {
 	case errors.Is(err, spool.ErrFull):
 		return &Error{Kind: KindSpoolFull, Err: err, Msg: fmt.Sprintf("the spool in %s has reached its bound of %s: %s; start again with a larger --spool-size, another --spool folder, or --spool-drop-oldest",
 			sp.Dir(), humanize.IBytes(uint64(sp.Stats().MaxBytes)), after)}
-	case errors.Is(err, syscall.ENOSPC):
+	case isAny(err, diskFullErrors()):
 		return &Error{Kind: KindSpool, Err: err, Msg: fmt.Sprintf("the disk that holds the spool in %s is full: %s", sp.Dir(), after)}
 	}
 	return &Error{Kind: KindSpool, Err: err, Msg: fmt.Sprintf("the spool in %s cannot be written: %v: %s", sp.Dir(), innermost(err), after)}
@@ -210,5 +211,6 @@ func (c *Consumer) restore() error {
 			c.memory.recent.stored(print, 0)
 		}
 	}
+	c.memory.recent.disconnected(0)
 	return err
 }

@@ -74,11 +74,6 @@ type Status struct {
 	StreamOffset int64
 }
 
-// Connected reports whether messages would arrive if there were any.
-func (s Status) Connected() bool {
-	return s.State == StateConsuming || s.State == StateWindowFull || s.State == StateBlocked
-}
-
 // tracker keeps the slow part of the status and logs its changes.
 type tracker struct {
 	c   *Consumer
