@@ -56,11 +56,9 @@ func feed(ctx context.Context, g *Generator, cfg Config, publish func(embedded.M
 		case <-ctx.Done():
 			return ctx.Err()
 		case now := <-ticker.C:
-			// At most a second's worth is caught up with.
-			due = min(due+cfg.Rate*now.Sub(last).Seconds(), max(cfg.Rate, 1))
+			n := uint64(0)
+			n, due = owed(due, cfg.Rate, now.Sub(last))
 			last = now
-			n := uint64(due + 1e-6)
-			due -= float64(n)
 			if err := send(n); err != nil {
 				return err
 			}
@@ -68,4 +66,12 @@ func feed(ctx context.Context, g *Generator, cfg Config, publish func(embedded.M
 	}
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+// owed returns how many messages to send now, and what part of one is left: due is what was left before, passed the time
+// since. At most a second's worth is caught up with. A virtual machine's clock can step back; then nothing is owed.
+func owed(due, rate float64, passed time.Duration) (n uint64, left float64) {
+	due = max(0, min(due+rate*passed.Seconds(), max(rate, 1)))
+	n = uint64(due + 1e-6)
+	return n, due - float64(n)
 }

@@ -79,3 +79,22 @@ func TestFeedDoesNotCatchUpAfterAStall(t *testing.T) {
 		}
 	})
 }
+
+func TestOwed(t *testing.T) {
+	for _, tt := range []struct {
+		due, rate float64
+		passed    time.Duration
+		n         uint64
+	}{
+		{0, 50, 20 * time.Millisecond, 1},
+		{0.5, 50, 10 * time.Millisecond, 1},
+		{0, 50, 10 * time.Millisecond, 0},
+		{0, 50, time.Hour, 50},
+		{0.5, 50, -time.Hour, 0}, // the clock stepped back
+		{-3, 50, 0, 0},
+	} {
+		if n, left := owed(tt.due, tt.rate, tt.passed); n != tt.n || left < -1e-5 || left >= 1 {
+			t.Errorf("owed(%v, %v, %v) is %d and %v, want %d", tt.due, tt.rate, tt.passed, n, left, tt.n)
+		}
+	}
+}
