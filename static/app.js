@@ -1,5 +1,5 @@
 // The explorer in the browser. Every page works without it, but for the live feed.
-import { $, $$, on, remember, remembered, root } from "./dom.js";
+import { $, $$, on, remember, remembered, root, tell } from "./dom.js";
 import { begin } from "./complete.js";
 import * as inspector from "./inspect.js";
 import * as live from "./live.js";
@@ -25,8 +25,14 @@ function denser(by) {
 }
 
 /** Follows a link of the header in focus in the panel of names. */
-function panel(link) {
-  $(link, document.activeElement?.closest?.("#names li, #facet li") || document.createElement("i"))?.click();
+function panel(name) {
+  const link = $(name, document.activeElement?.closest?.("#names li, #facet li") || document.createElement("i"));
+  link?.click();
+  return Boolean(link);
+}
+
+function nothing() {
+  tell(inspector.chosen() ? "No filter says that of this value" : "Point at a header first, or move the focus to one");
 }
 
 const actions = {
@@ -38,11 +44,11 @@ const actions = {
   full: () => $("#full")?.click(),
   back: () => list.back(),
   query: () => $("#q")?.select(),
-  filter: () => inspector.verb("is") || inspector.verb("has") || panel(".has"),
-  exclude: () => inspector.verb("not"),
-  column: () => inspector.verb("col") || panel(".col"),
-  copy: () => inspector.copyChosen("value"),
-  "copy-path": () => inspector.copyChosen("path"),
+  filter: () => inspector.verb("is") || inspector.verb("has") || panel(".has") || nothing(),
+  exclude: () => inspector.verb("not") || nothing(),
+  column: () => inspector.verb("col") || panel(".col") || nothing(),
+  copy: () => inspector.copyChosen("value") || nothing(),
+  "copy-path": () => inspector.copyChosen("path") || nothing(),
   download: () => $("#download")?.click(),
   hex: () => $("#hex")?.focus(),
   pause: () => live.toggle(),
@@ -58,6 +64,10 @@ const actions = {
 // The keys are written once, in the table of the help panel.
 const keys = new Map();
 for (const row of $$("[data-do]")) for (const key of row.dataset.keys.split("\n")) keys.set(key, row.dataset.do);
+
+// What handles keys of its own comes before the keys of the page.
+inspector.start();
+list.start();
 
 let prefix = "";
 document.addEventListener("keydown", (event) => {
@@ -100,8 +110,6 @@ for (const [name, value] of Object.entries(remembered())) {
   if (field) field.checked = true;
 }
 
-inspector.start();
-list.start();
 summarise();
 begin();
 live.start();

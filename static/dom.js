@@ -26,6 +26,17 @@ export function announce(text) {
   requestAnimationFrame(() => (box.textContent = text));
 }
 
+let fading = 0;
+/** Says what the reader's own doing came to, to everyone. */
+export function tell(text) {
+  announce(text);
+  const toast = $("#toast");
+  toast.textContent = text;
+  toast.hidden = false;
+  clearTimeout(fading);
+  fading = setTimeout(() => (toast.hidden = true), 2500);
+}
+
 export function remembered() {
   try {
     return JSON.parse(localStorage.getItem("headerglass") || "{}") || {};
@@ -50,6 +61,7 @@ export async function copy(text, what) {
     await navigator.clipboard.writeText(text);
   } catch {
     // Only pages from this machine or over TLS have a clipboard of their own.
+    const focused = document.activeElement;
     const box = document.createElement("textarea");
     box.value = text;
     box.className = "vh";
@@ -57,6 +69,7 @@ export async function copy(text, what) {
     box.select();
     document.execCommand("copy");
     box.remove();
+    focused?.focus({ preventScroll: true });
   }
-  announce(`${what} copied`);
+  tell(`${what} copied`);
 }

@@ -1,5 +1,5 @@
 // The inspector: the tree of headers and its bytes, each showing the place of the other.
-import { $, $$, copy, count, on } from "./dom.js";
+import { $, $$, copy, count, on, tell } from "./dom.js";
 
 let runs = []; // {o, e, parts: [element in the hex column, element in the ASCII column], role}
 let nodes = []; // {s, e, level, row}
@@ -8,17 +8,27 @@ let cursor = 0;
 let anchor = null; // where a selection of bytes began
 let box = null;
 let followed = null; // what was activated inside the inspector, which the answer replaces
+let part; // of the tree, that is shown
 
 /** Reads what the server drew; called for every message that is opened. */
 export function inspect() {
   refocus();
-  const hex = $("#hex");
+  const before = part;
+  const state = new URLSearchParams(location.search);
+  part = `${state.get("at")} ${state.get("skip")}`;
+  if (before && before !== part) $(".headers .head")?.scrollIntoView({ block: "nearest" });
   const tree = $("#tree");
-  pinned = anchor = box = null;
+  pinned = null;
   nodes = $$("tr[data-f]", tree || document.createElement("table")).map((row) => ({
     row, s: +row.dataset.f, e: +row.dataset.e, level: +row.getAttribute("aria-level"),
   }));
   nodes.forEach((node, i) => (node.row.tabIndex = i ? -1 : 0));
+  readBytes();
+}
+
+function readBytes() {
+  const hex = $("#hex");
+  anchor = box = null;
   runs = [];
   if (!hex) return;
   cursor = +hex.dataset.base;
@@ -132,6 +142,54 @@ function select() {
   CSS.highlights.set("bytes", new Highlight(...ranges));
 }
 
+/** Takes the selection of bytes away, from the address too. */
+function unselect() {
+  anchor = null;
+  select();
+  for (const element of $$("#hex .mark")) element.classList.remove("mark");
+  const url = new URL(location);
+  if (!url.searchParams.has("b")) return;
+  url.searchParams.delete("b");
+  history.replaceState(history.state, "", url);
+}
+
+/** Pins the row of the tree that begins at a byte: what was chosen among the bytes is chosen no more. */
+function pinRow(byte) {
+  unselect();
+  box?.remove();
+  box = null;
+  pin(byte, "hex");
+  if (onPage(byte)) cursor = byte;
+  else turnTo(byte);
+}
+
+function onPage(byte) {
+  const { base, end } = $("#hex").dataset;
+  return +base <= byte && byte < +end;
+}
+
+let turning = 0;
+/** Brings the page of the bytes that holds this one, and leaves the rest of the message as it is. */
+function turnTo(byte) {
+  clearTimeout(turning); // so that only the row where the focus comes to rest counts
+  turning = setTimeout(async () => {
+    const url = new URL($("#bytes [hx-get]").href);
+    url.searchParams.set("hex", byte);
+    url.searchParams.delete("b");
+    const answer = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
+    const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+    const old = $("#bytes");
+    const bytes = page && $("#bytes", page);
+    // Meanwhile the reader may have gone on.
+    if (!bytes || !old || pinned !== byte) return;
+    old.replaceWith(bytes);
+    htmx.process(bytes);
+    readBytes();
+    pin(byte, "hex");
+    cursor = byte;
+  }, 120);
+}
+
 function pin(byte, scroll) {
   pinned = byte;
   show(byte);
@@ -184,7 +242,8 @@ function moveTo(byte, extend) {
   const last = +hex.dataset.end - 1;
   const from = cursor;
   cursor = Math.min(Math.max(byte, first), last);
-  anchor = extend ? (anchor ?? from) : null;
+  if (extend) anchor ??= from;
+  else unselect();
   pin(cursor, "hex");
   pin(cursor, "tree");
   if (!box) {
@@ -266,14 +325,40 @@ function textOf(row) {
   return whole.textContent;
 }
 
+/** Copies the value of a row: a lone one as it is shown, a table, an array and damage as bytes. */
+async function copyValue(row) {
+  const broken = row.classList.contains("broken");
+  if (!broken && !$(".type :is(.tag-F, .tag-A)", row)) {
+    if ($(".value .v", row)) copy(textOf(row), $(".v.cut", row) && !$(".whole", row) ? "What is shown of the value" : "Value");
+    else tell("This value is not kept");
+    return;
+  }
+  const { s, e } = nodes.find((n) => n.row === row);
+  let bytes = onPage(s) && onPage(e - 1) ? bytesOf(s, e - 1).match(/../g) : null;
+  const file = $("#download");
+  if (!bytes && file) {
+    const answer = await fetch(file.href).catch(() => null);
+    if (answer?.ok) bytes = Array.from(new Uint8Array(await answer.arrayBuffer()).slice(s, e), (b) => b.toString(16).padStart(2, "0"));
+  }
+  if (!bytes) {
+    tell("Not copied: its bytes are not on this page");
+    return;
+  }
+  // Before the value stands its tag, and before that a field's name.
+  if (!broken) bytes = bytes.slice($(".ix", row) ? 1 : 2 + parseInt(bytes[0], 16));
+  copy(bytes.join(" "), `${count(bytes.length, "byte")} as hex`);
+}
+
 export function copyChosen(what) {
   if (what === "value" && document.activeElement?.closest?.("#hex")) {
     const [a, z] = anchor === null ? [cursor, cursor] : chosenBytes();
     copy(bytesOf(a, z), `${count(z - a + 1, "byte")} as hex`);
-    return;
+    return true;
   }
   const row = chosen();
-  if (row) copy(what === "path" ? row.dataset.path : textOf(row), what === "path" ? "Path" : "Value");
+  if (row && what === "path") copy(row.dataset.path, "Path");
+  else if (row) copyValue(row);
+  return Boolean(row);
 }
 
 // The page scrolls under a pointer that lies still while keys are used: that is no pointing.
@@ -315,10 +400,10 @@ export function start() {
     const node = nodes.find((n) => n.row === row);
     if (event.target.closest(".name") && row.hasAttribute("aria-expanded")) fold(node, row.getAttribute("aria-expanded") === "true");
     focusRow(node);
-    pin(node.s, "hex");
+    pinRow(node.s);
   });
-  on("focusin", "#tree tr[data-f]", (event, row) => event.target === row && pin(+row.dataset.f, "hex"));
-  on("click", ".verbs .copy", (_, button) => copy(textOf(button.closest("tr")), "Value"));
+  on("focusin", "#tree tr[data-f]", (event, row) => event.target === row && pinRow(+row.dataset.f));
+  on("click", ".verbs .copy", (_, button) => copyValue(button.closest("tr")));
   on("click", ".verbs .copypath", (_, button) => copy(button.closest("tr").dataset.path, "Path"));
   on("click", ".copycode", () => copy($("pre.code").textContent, "Code"));
   on("click", ".copyas button", (_, button) => copyBytes(button.dataset.as));
@@ -347,7 +432,6 @@ export function start() {
         const details = $("details", row);
         if (open) fold(node, open === "true");
         else if (details) details.open = !details.open;
-        else return;
         break;
       }
       default: return;
@@ -356,6 +440,10 @@ export function start() {
     event.stopPropagation();
   });
   on("keydown", "#hex", (event) => {
+    if (event.key === "Escape" && anchor !== null) {
+      event.preventDefault();
+      moveTo(cursor);
+    }
     const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -16, ArrowDown: 16, PageUp: -256, PageDown: 256, Home: -(cursor % 16), End: 15 - (cursor % 16) }[event.key];
     if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();

@@ -1,6 +1,6 @@
 // The live feed: rows put above the others as they arrive, at the pace this browser paints them.
 import { $, announce, count, num, put, root } from "./dom.js";
-import { adopt, rove } from "./rows.js";
+import { adopt, rove, roveNames } from "./rows.js";
 import { summary } from "./summary.js";
 import { times } from "./zone.js";
 
@@ -20,16 +20,40 @@ let attempts = 0;
 let timer = 0;
 let unsaid = 0;
 
+let held = false; // the pointer is down in the rows
+let aiming = 0; // a timer while the mouse moves over them
+let pointer = "";
+
 const wide = matchMedia("(min-width: 900px)");
 
-/** Why the feed stands still without being told to. */
+/** Whether the reader is somewhere that new rows would push away. */
 function busy() {
   const away = wide.matches ? scroll.scrollTop > 8 : scroll.getBoundingClientRect().top < -40;
   const selection = getSelection();
   return away || rows.contains(document.activeElement) || (!selection.isCollapsed && rows.contains(selection.anchorNode));
 }
 
-const paused = () => byHand || busy();
+/** Rows do not move while one is aimed at, nor between press and release: the click would be on another. */
+const paused = () => byHand || held || aiming > 0 || busy();
+
+function aim(event) {
+  const before = pointer;
+  pointer = `${event.clientX} ${event.clientY}`;
+  // Where there is no pointing there is no aim, and rows that move under a mouse that lies still are none either.
+  if (event.pointerType !== "mouse" || pointer === before) return;
+  clearTimeout(aiming);
+  aiming = setTimeout(() => {
+    aiming = 0;
+    draw();
+  }, 1000);
+  draw();
+}
+
+function release() {
+  if (!held) return;
+  held = false;
+  requestAnimationFrame(draw); // after the click
+}
 
 function draw() {
   const still = paused();
@@ -152,7 +176,7 @@ function status(message) {
     broker.outerHTML = message.html;
     times($("#broker"));
   }
-  put("#names", message.keys);
+  if (put("#names", message.keys)) roveNames();
   summary(message);
 }
 
@@ -222,6 +246,12 @@ export function start() {
   for (const [target, type] of [[scroll, "scroll"], [document, "scroll"], [document, "selectionchange"], [rows, "focusin"], [rows, "focusout"]]) {
     target.addEventListener(type, () => requestAnimationFrame(draw), { passive: true });
   }
+  rows.addEventListener("pointerdown", (event) => {
+    held = !event.button;
+    draw();
+  });
+  for (const type of ["pointerup", "pointercancel"]) addEventListener(type, release);
+  for (const part of [rows, pill]) part.addEventListener("pointermove", aim, { passive: true });
   document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
   addEventListener("pagehide", disconnect);
   addEventListener("pageshow", (event) => event.persisted && connect());

@@ -1,5 +1,5 @@
 // Messages marked for comparison. Loaded with the first mark, or where there are marks already.
-import { $, $$, announce, count } from "./dom.js";
+import { $, $$, count, tell } from "./dom.js";
 import { current } from "./rows.js";
 
 const key = "headerglass-marks";
@@ -36,12 +36,12 @@ export function mark(seq = here()) {
   const seqs = marked();
   if (seqs.includes(seq)) {
     keep(seqs.filter((s) => s !== seq));
-    announce(`Message ${seq} is not marked any more`);
+    tell(`Message ${seq} is not marked any more`);
   } else if (seqs.length === most) {
-    announce(`At most ${most} messages are compared at once`);
+    tell(`At most ${most} messages are compared at once`);
   } else {
     keep([...seqs, seq]);
-    announce(`Message ${seq} marked, ${count(seqs.length + 1, "message")} in all`);
+    tell(`Message ${seq} marked, ${count(seqs.length + 1, "message")} in all`);
   }
 }
 
@@ -50,7 +50,7 @@ export function diff() {
   let seqs = marked();
   const seq = here();
   if (seqs.length === 1 && seq && seq !== seqs[0]) seqs = [...seqs, seq];
-  if (seqs.length < 2) announce("Mark two messages with x first");
+  if (seqs.length < 2) tell("Mark two messages with x first");
   else location.assign(address(seqs));
 }
 

@@ -6,6 +6,7 @@ import { times } from "./zone.js";
 const rows = $("#rows");
 const pane = $("#inspector");
 const split = matchMedia("(min-width: 600px)");
+const beside = matchMedia("(min-width: 900px)"); // the list and the message stand side by side
 
 /** Makes one row's link the only one that Tab stops at. */
 export function rove(link) {
@@ -13,6 +14,11 @@ export function rove(link) {
   for (const other of $$("a[tabindex='0']", rows)) other.tabIndex = -1;
   const at = link || $("tr.sel a", rows) || $("a", rows);
   if (at) at.tabIndex = 0;
+}
+
+/** Makes one line of the panel of names the only one that Tab stops at. */
+export function roveNames(line = $("#names li")) {
+  for (const link of $$("#names a")) link.tabIndex = line.contains(link) ? 0 : -1;
 }
 
 /** Prepares rows that came with the page or after it. */
@@ -61,15 +67,19 @@ function select(seq) {
 
 let opening;
 export function step(by) {
-  if (!rows) return;
+  if (!rows) {
+    if (by === 1 || by === -1) $(`#inspector [rel=${by > 0 ? "next" : "prev"}]`)?.click();
+    return;
+  }
   const all = $$("tr[data-seq]", rows);
   const at = all.indexOf(current());
   const row = by === "first" ? all[0] : by === "last" ? all.at(-1) : all[at < 0 ? 0 : Math.min(Math.max(at + by, 0), all.length - 1)];
   const link = row && $("a", row);
   if (!link) return;
   rove(link);
-  link.focus();
-  row.scrollIntoView({ block: "nearest" });
+  const stacked = root.dataset.view === "message" && !beside.matches; // the message it opens is what is looked at
+  link.focus({ preventScroll: stacked });
+  if (!stacked) row.scrollIntoView({ block: "nearest" });
   if (root.dataset.view === "message" && split.matches) {
     clearTimeout(opening); // so that holding the key down opens only where it stops
     opening = setTimeout(() => open(row), 120);
@@ -78,7 +88,7 @@ export function step(by) {
 
 /** Shows the list alone again. */
 export function back() {
-  const close = $("#close");
+  const close = $("#close, .alone .turn a");
   if (root.dataset.view === "list" || !close) return;
   if (!rows) {
     location.assign(close.href);
@@ -87,22 +97,26 @@ export function back() {
   history.pushState({ htmx: true }, "", close.href);
   const seq = $("article", pane)?.dataset.seq;
   pane.replaceChildren();
+  pane.dataset.seq = "";
   root.dataset.view = "list";
   document.title = document.title.replace(/^#\d+ · /, "");
   select("");
-  $(`tr[data-seq="${seq}"] a`, rows)?.focus();
+  ($(`tr[data-seq="${seq}"] a`, rows) || $("a[tabindex='0']", rows))?.focus();
 }
 
 function arrived() {
   const article = $("article", pane);
   if (root.dataset.view === "list") root.dataset.view = "message";
-  if (article && article.dataset.seq !== pane.dataset.seq) {
+  const seq = article?.dataset.seq || "";
+  if (!seq || seq !== pane.dataset.seq) {
     pane.scrollTop = 0;
-    pane.dataset.seq = article.dataset.seq;
-    document.title = `${article.dataset.title} · ${document.title.replace(/^#\d+ · /, "")}`;
-    announce(`Message ${article.dataset.seq}`);
+    if (!beside.matches) pane.scrollIntoView();
+    pane.dataset.seq = seq;
+    const rest = document.title.replace(/^#\d+ · /, "");
+    document.title = article ? `${article.dataset.title} · ${rest}` : rest;
+    if (article) announce(`Message ${seq}`);
   }
-  select(article?.dataset.seq);
+  select(seq);
   times(pane);
   inspect();
 }
@@ -111,7 +125,7 @@ export function start() {
   if (rows) {
     adopt($$("tr", rows));
     rove();
-    $("tr.sel", rows)?.scrollIntoView({ block: "nearest" });
+    if (beside.matches) $("tr.sel", rows)?.scrollIntoView({ block: "nearest" });
   }
   if (pane) {
     pane.dataset.seq = $("article", pane)?.dataset.seq || "";
@@ -120,12 +134,38 @@ export function start() {
   document.addEventListener("htmx:after:swap", arrived);
 
   const plain = (event) => !event.defaultPrevented && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-  on("click", "#rows tr[data-seq]", (event, row) => {
-    if (!plain(event) || !getSelection().isCollapsed || !split.matches) return;
+  // The row that was pressed is the one that is meant, whatever has come under the pointer since.
+  let pressed = null;
+  on("pointerdown", "#rows", (event) => (pressed = event.target.closest("tr[data-seq]")));
+  on("click", "#rows", (event) => {
+    const row = event.detail ? pressed : event.target.closest("tr[data-seq]");
+    if (!row || !plain(event) || !getSelection().isCollapsed) return;
     event.preventDefault();
     open(row);
   });
   on("focusin", "#rows a", (_, link) => rove(link));
+  roveNames();
+  on("focusin", "#names li", (_, line) => roveNames(line));
+  on("keydown", "#names li", (event, line) => {
+    const list = line.parentElement;
+    const to = { ArrowDown: line.nextElementSibling, ArrowUp: line.previousElementSibling, Home: list.firstElementChild, End: list.lastElementChild }[event.key];
+    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    $("a", to || line).focus();
+  });
+  // Another column, order or header to count is no reason to close the message. The panels may have been drawn
+  // before it was opened.
+  on("click", "#keys a, .rows thead a", (event, link) => {
+    if (!$("#inspector article") || !plain(event)) return;
+    const [to, here] = [new URL(link.href), new URL(location)];
+    if (to.searchParams.get("q") !== here.searchParams.get("q")) return;
+    event.preventDefault();
+    for (const name of ["cols", "sort", "facet"]) {
+      here.searchParams.delete(name);
+      for (const value of to.searchParams.getAll(name)) here.searchParams.append(name, value);
+    }
+    location.assign(here);
+  });
   on("click", "#close", (event) => {
     if (!plain(event) || !rows) return;
     event.preventDefault();

@@ -296,7 +296,10 @@ func TestKeyboardWalk(t *testing.T) {
 	// The bytes, one by one.
 	b.keys("h")
 	b.wait(`document.activeElement.id === "hex"`)
+	// They begin at the row that was in focus.
 	b.keys(kb.ArrowRight)
+	b.wait(`/^offset \d+, 0x6e, name of nothing-in-it$/.test(document.querySelector("#where").textContent)`)
+	b.keys(kb.PageUp, kb.PageUp, kb.PageUp, kb.ArrowRight)
 	b.wait(`document.querySelector("#where").textContent === "offset 1, 0x00, length of the table"`)
 	b.keys(kb.ArrowRight, kb.ArrowRight, kb.ArrowRight, kb.ArrowRight)
 	b.wait(`document.querySelector("#where").textContent === "offset 5, 0x78, name of x-death"`)

@@ -101,8 +101,8 @@ func silent(ws *websocket.Conn) {
 	}
 }
 
-// TestScreens looks at every state in both themes at five widths: nothing is wider than the window, and the page
-// has nothing to complain of.
+// TestScreens looks at every state in both themes at five widths: nothing is wider than the window, what has
+// panes is not higher either, and the page has nothing to complain of.
 func TestScreens(t *testing.T) {
 	ctx := browsertest.Start(t)
 	server := fixtureServer(t, silent, nil)
@@ -135,6 +135,15 @@ func TestScreens(t *testing.T) {
 					}
 					if overflow > 0 {
 						t.Errorf("at %d px the page is %d px too wide", size[0], overflow)
+					}
+					if size[0] >= 900 {
+						below, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.scrollingElement.scrollHeight - innerHeight`))
+						if err != nil {
+							t.Fatal(err)
+						}
+						if below > 0 {
+							t.Errorf("at %d px the page itself scrolls by %d px, beside its panes", size[0], below)
+						}
 					}
 					if *shots == "" {
 						continue

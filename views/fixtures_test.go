@@ -188,6 +188,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	add("down", p)
 	p = base(Query{Q: "tennant = 'acme'"})
 	p.List = List{Empty: EmptyNoMatch, Nearest: []string{"tenant", "tenant-id"}, Total: 12340}
+	p.Bar.Explain = &Explain{Keys: []string{"tennant"}, Shapes: 41, Skipped: 12340, Complete: true}
 	add("nomatch", p)
 	p = base(Query{Q: "retries > AND x"})
 	p.List = List{Empty: EmptyNoMatch, Total: 12340}
@@ -195,7 +196,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	add("badfilter", p)
 	p = base(Query{})
 	p.List = List{Rows: rows(60), Older: 12280, Total: 12340, Last: 12340}
-	p.Problem = &Problem{Status: 410, Title: "Evicted", Msg: "Message 17 was kept once and has made way for newer ones.", Hint: "Raise --memory to keep more; 12 340 messages since 11:03 fit into 256 MiB.", Action: "Newest messages", URL: "/"}
+	p.Problem = &Problem{Status: 410, Title: "Evicted", Msg: "Message 17 was kept once and has made way for newer ones.", Hint: "Raise --memory to keep more; 12\u202f340 messages since 11:03 fit into 256 MiB.", Action: "Newest messages", URL: "/"}
 	add("evicted", p)
 	p = base(Query{})
 	p.Problem = &Problem{Status: 404, Title: "No such page", Msg: "There is nothing at this address.", Action: "To the messages", URL: "/"}

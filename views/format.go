@@ -36,6 +36,12 @@ func num[T ~int | ~int64 | ~uint64](n T) string {
 	return sign + strings.Join(groups, narrowSpace)
 }
 
+// Num writes a count as the pages do, for texts that are made elsewhere.
+func Num(n uint64) string { return num(n) }
+
+// Stamp likewise writes a moment.
+func Stamp(t time.Time) string { return stamp(t) }
+
 // plural writes a count with its noun: "1 field", "12 fields".
 func plural[T ~int | ~int64 | ~uint64](n T, noun string) string {
 	if n == 1 {
@@ -95,6 +101,18 @@ func zoneName(loc *time.Location) string {
 	return loc.String()
 }
 
+// zoneShort names a zone as its clocks do at t: CET, UTC-03.
+func zoneShort(loc *time.Location, t time.Time) string {
+	if t.IsZero() {
+		return zoneName(loc)
+	}
+	name, _ := t.In(loc).Zone()
+	if strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-") {
+		return "UTC" + name
+	}
+	return name
+}
+
 // inputTime is a moment as <input type="datetime-local"> takes it.
 func inputTime(t time.Time, loc *time.Location) string {
 	if t.IsZero() {
@@ -143,6 +161,37 @@ func text(parts []Part, breaks bool) templ.Component {
 // visible draws a publisher's text.
 func visible(s []byte) templ.Component { return text(Visible(s), false) }
 
+// whole draws a sentence of ours in which neither a number nor an option of the command line is broken into two lines.
+func whole(sentence string) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		for i, word := range strings.Split(sentence, " ") {
+			var b strings.Builder
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			option := strings.HasPrefix(word, "--")
+			if option {
+				b.WriteString(`<span class="option">`)
+			}
+			for j, group := range strings.Split(word, narrowSpace) {
+				if j > 0 {
+					b.WriteString(narrowSpace)
+				}
+				if err := visible([]byte(group)).Render(ctx, &b); err != nil {
+					return err
+				}
+			}
+			if option {
+				b.WriteString(`</span>`)
+			}
+			if _, err := io.WriteString(w, b.String()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // dumpLines draws a dump as preformatted text.
 func dumpLines(rows []DumpRow, offsets bool) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
@@ -152,13 +201,10 @@ func dumpLines(rows []DumpRow, offsets bool) templ.Component {
 			width = max(width, len(r.Hex))
 		}
 		for i, r := range rows {
-			if i > 0 {
-				b.WriteByte('\n')
-			}
 			if offsets {
 				b.WriteString(`<i class="o">`)
 				b.WriteString(r.Offset)
-				b.WriteString(`</i>  `)
+				b.WriteString(`  </i>`)
 			}
 			b.WriteString(r.Hex)
 			for range width - len(r.Hex) + 2 {
@@ -166,6 +212,9 @@ func dumpLines(rows []DumpRow, offsets bool) templ.Component {
 			}
 			b.WriteString(`<i class="a">`)
 			b.WriteString(html.EscapeString(r.ASCII))
+			if i < len(rows)-1 {
+				b.WriteByte('\n') // in here, for where it stands under the bytes
+			}
 			b.WriteString(`</i>`)
 		}
 		_, err := io.WriteString(w, b.String())

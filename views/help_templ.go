@@ -26,7 +26,7 @@ func help(links Links, examples []FilterExample) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div id=\"help\" class=\"sheet\" role=\"dialog\" aria-labelledby=\"h-help\" popover><div class=\"sheet-head\"><h2 id=\"h-help\">Filters and keys</h2><button type=\"button\" class=\"icon\" popovertarget=\"help\" popovertargetaction=\"hide\" aria-label=\"Close\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div id=\"help\" class=\"sheet\" role=\"dialog\" aria-labelledby=\"h-help\" popover><div class=\"sheet-head\"><h2 id=\"h-help\">Filters and keys</h2><button type=\"button\" class=\"icon\" popovertarget=\"help\" popovertargetaction=\"hide\" aria-label=\"Close\" autofocus>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

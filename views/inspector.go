@@ -105,6 +105,7 @@ func BuildInspector(m Message, o InspectorOptions) Inspector {
 	if d == nil {
 		d = fieldtable.Lenient()
 	}
+	o.Links.Open = m.Seq
 	in := Inspector{Links: o.Links, Message: m, Older: o.Older, Newer: o.Newer, Now: o.Now, Pasted: o.Pasted}
 	in.Body = BuildBody(m.Body, m.BodySize, o.Links, m.Seq)
 	for _, p := range m.Properties {

@@ -69,37 +69,60 @@ func TestBytesAreCopied(t *testing.T) {
 		}
 		return place[0], place[1]
 	}
-	mouse := func(kind input.DispatchMouseEventType, x, y float64, buttons int64) {
-		t.Helper()
-		if _, err := chromedp.Call(b.ctx, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: x, Y: y, Button: input.MouseButtonLeft, Buttons: buttons, ClickCount: 1}); err != nil {
-			t.Fatal(err)
-		}
-	}
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#hex").scrollTop = 0; document.querySelector("#hex").scrollIntoView(); null`))
 	for column := range 2 {
 		x, y := at(column, 6)
-		mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
+		b.mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
 		x, y = at(column, 9)
-		mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 1)
+		b.mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 1)
 		x, y = at(column, 13)
-		mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 1)
-		mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
+		b.mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 1)
+		b.mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
 		b.wait(`location.search.includes("b=6-13") && document.querySelector("#where").textContent.startsWith("bytes 6 to 13, ")`)
 		b.wait(`getSelection().isCollapsed && document.activeElement.id === "hex"`)
 		b.do(chromedp.Evaluate[chromedp.Void](`window.copied = ""; document.activeElement.dispatchEvent(new ClipboardEvent("copy", {bubbles: true, cancelable: true})); null`))
 		b.wait(`window.copied.split(" ").length === 8`)
-		mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
-		mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
+		b.mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
+		b.mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
 		b.wait(`!CSS.highlights.has("bytes") && document.querySelector("#where").textContent.startsWith("offset 13, ")`)
 	}
+
+	// A selection ends with Esc, or with another choice in the tree; then that is what is copied.
+	for column := range 2 {
+		x, y := at(column, 6)
+		b.mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
+		x, y = at(column, 13)
+		b.mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 1)
+		b.mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
+		b.wait(`location.search.includes("b=6-13") && CSS.highlights.has("bytes")`)
+		if column == 0 {
+			b.keys(kb.Escape)
+		} else {
+			b.do(chromedp.Click("#tree tr[data-path='tenant'] .type"), chromedp.Click(".copyas [data-as=ascii]"))
+			copied(`".tenantS....acme"`)
+		}
+		b.wait(`!location.search.includes("b=") && !CSS.highlights.has("bytes") && document.documentElement.dataset.view === "message"`)
+	}
+
+	// By key: a text as it is, a table and an array as their bytes, which begin with their length.
+	whole := `window.copied.split(" ").length === 4 + parseInt(window.copied.slice(0, 11).replaceAll(" ", ""), 16)`
+	for path, want := range map[string]string{"tenant": `window.copied === "acme"`, "x-death": whole, "x-death[0]": whole} {
+		b.do(chromedp.Evaluate[chromedp.Void](`window.copied = ""; document.querySelector("#tree tr[data-path='` + path + `']").focus()`))
+		b.keys("y")
+		b.wait(want)
+	}
+	b.wait(`!document.querySelector("#toast").hidden && document.querySelector("#toast").textContent.endsWith("copied")`)
 
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#tree tr[data-path='x-death[0].reason'] .copypath").click()`))
 	copied(`"x-death[0].reason"`)
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#tree tr[data-path='tenant'] .copy").click()`))
 	copied(`"acme"`)
 
-	b.do(chromedp.Navigate(server.URL+"/code-go"), chromedp.WaitReady(".copycode"), chromedp.Evaluate[chromedp.Void](spy))
-	b.do(chromedp.Click(".copycode"))
+	b.do(chromedp.Navigate(server.URL+"/code-go"), chromedp.WaitReady(".copycode"))
+	// Without a clipboard the focus still stays where it is.
+	b.do(chromedp.Evaluate[chromedp.Void](`navigator.clipboard.writeText = () => Promise.reject(); document.querySelector("#toast").hidden = true; document.querySelector("#mark").focus(); document.querySelector(".copycode").click()`))
+	b.wait(`!document.querySelector("#toast").hidden && document.activeElement.id === "mark"`)
+	b.do(chromedp.Evaluate[chromedp.Void](spy), chromedp.Click(".copycode"))
 	b.wait(`window.copied === document.querySelector("pre.code").textContent && window.copied.startsWith("err := ch.PublishWithContext(ctx, \"amq.topic\"")`)
 	c.Check(t)
 }
@@ -117,11 +140,18 @@ func TestMarks(t *testing.T) {
 	}
 	b.do(chromedp.Navigate(server.URL+"/list"), chromedp.WaitReady("#rows a"))
 	b.wait(`document.querySelectorAll("#rows a[tabindex='0']").length === 1`)
+	toast := `!document.querySelector("#toast").hidden && document.querySelector("#toast").textContent`
+	b.keys("=")
+	b.wait(toast + ` === "Mark two messages with x first"`)
+	b.keys("y")
+	b.wait(toast + ` === "Point at a header first, or move the focus to one"`)
 	b.keys("j", "x")
+	b.wait(toast + ` === "Message 12340 marked, 1 message in all"`)
 	b.wait(`document.querySelector("#marks span")?.textContent === "1 marked" && document.querySelector("#marks a").hidden`)
 	b.keys("j", "x")
 	b.wait(`document.querySelector("#marks span")?.textContent === "2 marked"`)
 	b.wait(`[...document.querySelectorAll("#rows tr.marked")].map(r => r.dataset.seq).join() === "12340,12339"`)
+	b.wait(`getComputedStyle(document.querySelector("#rows tr.marked > .seq")).boxShadow !== "none"`)
 	browsertest.Axe(t, b.ctx, "marks")
 	b.keys("x")
 	b.wait(`document.querySelector("#marks span")?.textContent === "1 marked"`)

@@ -17,6 +17,8 @@ type Links struct {
 	// Pasted are the parameters that hold the bytes of an opened message that is not in the archive, as
 	// "base64=…"; "" = it is.
 	Pasted string
+	// Open is the opened message, which stays open when the list beside it gets other columns; 0 = none.
+	Open uint64
 }
 
 // Query is the state of a page that is kept in its URL. The zero value is the newest page of everything.
@@ -25,6 +27,7 @@ type Query struct {
 	Q       string    // q: the filter
 	Before  uint64    // before: show messages older than this sequence number
 	After   uint64    // after: show messages newer than this one
+	Oldest  bool      // after=0: show the oldest
 	Columns []string  // cols: header paths as extra columns
 	From    time.Time // from: received at or after
 	To      time.Time // to: received before
@@ -104,6 +107,7 @@ func ParseQuery(v url.Values) (Query, []string) {
 		Before: number("before"),
 		After:  number("after"),
 	}
+	q.Oldest = q.After == 0 && v.Get("after") == "0"
 	for _, c := range v["cols"] {
 		q.Columns = append(q.Columns, splitPaths(c)...)
 	}
@@ -211,7 +215,11 @@ func (q Query) Values() url.Values {
 	}
 	set("q", q.Q)
 	number("before", q.Before)
-	number("after", q.After)
+	if q.Oldest {
+		v.Set("after", "0")
+	} else {
+		number("after", q.After)
+	}
 	if len(q.Columns) > 0 {
 		v["cols"] = q.Columns
 	}
@@ -264,7 +272,7 @@ func (q Query) inList() Query {
 // fromStart drops the cursors: another filter starts at the newest message.
 func (q Query) fromStart() Query {
 	q = q.inList()
-	q.Before, q.After = 0, 0
+	q.Before, q.After, q.Oldest = 0, 0, false
 	return q
 }
 
@@ -315,16 +323,16 @@ func (l Links) Undecided(show bool) string {
 
 // Facet is the current page with the values of an operand counted; "" counts none.
 func (l Links) Facet(operand string) string {
-	q := l.Query.inList()
+	at, q := l.stay()
 	q.Facet = operand
-	return l.url("/", q)
+	return l.url(at, q)
 }
 
 // Sort is the current page in another order.
 func (l Links) Sort(by Sort) string {
-	q := l.Query.inList()
+	at, q := l.stay()
 	q.Sort = by
-	return l.url("/", q)
+	return l.url(at, q)
 }
 
 // GoLive is the newest page under the current filter, in the order that new messages can be added to.
@@ -346,18 +354,28 @@ func (l Links) Between(from, to time.Time) string {
 	return l.url("/", q)
 }
 
+// stay is the path and the state of the current page, the opened message included. It is not a page without a list.
+func (l Links) stay() (string, Query) {
+	if l.Open == 0 {
+		return "/", l.Query.inList()
+	}
+	q := l.Query
+	q.Full = false
+	return messagePath(l.Open), q
+}
+
 // AddColumn is the current page with one more column, unless it has that one.
 func (l Links) AddColumn(path string) string {
-	q := l.Query.inList()
+	at, q := l.stay()
 	if !slices.Contains(q.Columns, path) {
 		q.Columns = append(q.Columns[:len(q.Columns):len(q.Columns)], path)
 	}
-	return l.url("/", q)
+	return l.url(at, q)
 }
 
 // DropColumn is the current page without a column.
 func (l Links) DropColumn(path string) string {
-	q := l.Query.inList()
+	at, q := l.stay()
 	var rest []string
 	for _, c := range q.Columns {
 		if c != path {
@@ -368,7 +386,7 @@ func (l Links) DropColumn(path string) string {
 	if q.Sort.Path == path {
 		q.Sort = Sort{}
 	}
-	return l.url("/", q)
+	return l.url(at, q)
 }
 
 // Message is a message beside the current list.

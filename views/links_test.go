@@ -67,6 +67,7 @@ func TestParseQuery(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	l := Links{Base: "/explore", Query: Query{Q: "a = 1", Before: 100, Zone: "Europe/Berlin", At: 4, Hex: 16, Tab: "readings"}}
+	open := Links{Open: 7, Query: Query{Before: 100, At: 4, Full: true}}
 	for _, tt := range []struct{ name, got, want string }{
 		{"home", l.Home(), "/explore/"},
 		{"list keeps its place", l.List(), "/explore/?before=100&q=a+%3D+1&tz=Europe%2FBerlin"},
@@ -81,6 +82,11 @@ func TestLinks(t *testing.T) {
 		{"and", l.And("b"), "/explore/?q=a+%3D+1+AND+b&tz=Europe%2FBerlin"},
 		{"column", l.AddColumn("x"), "/explore/?before=100&cols=x&q=a+%3D+1&tz=Europe%2FBerlin"},
 		{"root", Links{}.Message(7), "/m/7"},
+		{"column beside a message", open.AddColumn("x"), "/m/7?at=4&before=100&cols=x"},
+		{"no column beside a message", open.DropColumn("x"), "/m/7?at=4&before=100"},
+		{"order beside a message", open.Sort(Sort{Path: "x"}), "/m/7?at=4&before=100&sort=x%3Aasc"},
+		{"values beside a message", open.Facet("x"), "/m/7?at=4&before=100&facet=x"},
+		{"another filter closes the message", open.And("b"), "/?q=b"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, tt.got, tt.want)

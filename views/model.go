@@ -56,6 +56,12 @@ const (
 	StateReplayed     State = "replayed"  // files have been read
 )
 
+// States are all of them.
+func States() []State {
+	return []State{StateIdle, StateConnecting, StateConsuming, StateWindowFull, StatePaused, StateReconnecting, StateBlocked,
+		StateSpoolFull, StateSpoolFailed, StateStopped, StateReplaying, StateReplayed}
+}
+
 // Spool is the store on disk.
 type Spool struct {
 	Messages        uint64
@@ -303,8 +309,10 @@ type Cell struct {
 	Tag  byte
 	Text []byte // as fieldtable's Value.AppendText writes it
 	Set  bool
-	// Removed: the message was stored without the value.
-	Removed bool
+	// Property: the value is not a header's, so it has no tag.
+	Property bool
+	// Removed: the message was stored without the value. Damaged: the table cannot be read as far as the value.
+	Removed, Damaged bool
 }
 
 // Problem is a designed page or panel for what cannot be shown.

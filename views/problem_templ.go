@@ -74,7 +74,7 @@ func problem(p *Problem) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = visible([]byte(p.Hint)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = whole(p.Hint).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

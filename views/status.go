@@ -213,10 +213,12 @@ func troubleWords(s BrokerStatus, now time.Time) string {
 		}
 		words = append(words, w)
 	}
-	if !s.NextAttempt.IsZero() {
-		if r := relative(s.NextAttempt, now); r != "" {
-			words = append(words, " next attempt "+r)
+	if !s.NextAttempt.IsZero() && !now.IsZero() {
+		r := "now"
+		if s.NextAttempt.After(now) {
+			r = relative(s.NextAttempt, now)
 		}
+		words = append(words, " next attempt "+r)
 	}
 	return strings.Join(words, ",")
 }

@@ -259,7 +259,6 @@ type shown struct {
 // stands for the rest: a link to more, or the damage.
 func (b *treeBuilder) children(c container, path string, level, skip, limit int) shown {
 	var out shown
-	first := c.scan.Offset()
 	whole := c.scan // a copy: counting does not move c.scan
 	for whole.Skip() {
 		out.count++
@@ -342,7 +341,13 @@ func (b *treeBuilder) children(c container, path string, level, skip, limit int)
 		out.damaged = true
 		// The damage stands behind the last field that can be read.
 		if out.to == out.count {
-			b.nodes = append(b.nodes, b.damage(err, whole.Offset(), c.end, first, level))
+			n := b.damage(err, whole.Offset(), c.end, level)
+			if c.array {
+				n.Name = []Part{{Text: "[" + strconv.Itoa(out.count) + "]"}}
+			} else {
+				n.Name = b.nameBefore(n)
+			}
+			b.nodes = append(b.nodes, n)
 		}
 	}
 	return out
@@ -410,7 +415,7 @@ func (b *treeBuilder) removed(v fieldtable.Value) bool {
 }
 
 // damage is the row that says where and why a container cannot be read on.
-func (b *treeBuilder) damage(err error, at, end, first, level int) Node {
+func (b *treeBuilder) damage(err error, at, end, level int) Node {
 	n := Node{Kind: NodeDamage, Level: level, Offset: at, End: end, Damaged: true, Damage: newDamage(err, at, end)}
 	if rest := n.Damage.Rest; !rest.Empty() && rest.End <= len(b.encoded) {
 		s := b.encoded[rest.Start:rest.End]
@@ -422,6 +427,15 @@ func (b *treeBuilder) damage(err error, at, end, first, level int) Node {
 		n.Rest = dump(s[:min(len(s), restBytes)], rest.Start, cellRow)
 	}
 	return n
+}
+
+// nameBefore is the name of a field whose value is damaged; nil where the name is.
+func (b *treeBuilder) nameBefore(n Node) []Part {
+	if n.Offset >= n.Damage.Offset || n.Damage.Offset > len(b.encoded) {
+		return nil
+	}
+	name := b.encoded[n.Offset+1 : n.Damage.Offset]
+	return Visible(name[:min(int(b.encoded[n.Offset]), len(name))])
 }
 
 // newDamage describes what a scan met. at is where it stopped, end where what it scanned ends.

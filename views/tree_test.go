@@ -125,12 +125,12 @@ func TestTreeShowsDamageWhereItIs(t *testing.T) {
 		switch n.Kind {
 		case NodeDamage:
 			damage = append(damage, n)
-			kinds = append(kinds, "!")
+			kinds = append(kinds, joined(n.Name)+"!")
 		default:
 			kinds = append(kinds, joined(n.Name))
 		}
 	}
-	if got, want := strings.Join(kinds, " "), "tenant context user ! after !"; got != want {
+	if got, want := strings.Join(kinds, " "), "tenant context user odd! after cut!"; got != want {
 		t.Fatalf("rows are %s, want %s", got, want)
 	}
 	for i, want := range []struct {
@@ -341,6 +341,8 @@ func TestTimestampNotes(t *testing.T) {
 		{-1, false, "1969-12-31 23:59:59 UTC|56 years ago"},
 		{1795960742, false, "2026-11-29 13:59:02 UTC|58 s ago"},
 		{1795960860, false, "2026-11-29 14:01:00 UTC|in 60 s"},
+		{1795960801, false, "2026-11-29 14:00:01 UTC|now"},
+		{1795960799, false, "2026-11-29 13:59:59 UTC|just now"},
 		{100_000_000_000, false, "5138-11-16 09:46:40 UTC|in 3111 years"},
 		{1700000000123, false, "outside the years 1 to 9999|?milliseconds? 2023-11-14 22:13:20.123 UTC"},
 		{1700000000123, true, "2023-11-14 22:13:20.123 UTC|3 years ago"},

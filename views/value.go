@@ -187,12 +187,14 @@ func relative(t, now time.Time) string {
 		return ""
 	}
 	d := now.Unix() - t.Unix() // time.Sub stops at 292 years
-	future := d < 0
+	future := t.After(now)
 	if future {
 		d = -d
 	}
 	var s string
 	switch {
+	case d < 2 && future:
+		return "now"
 	case d < 2:
 		return "just now"
 	case d < 2*60:

@@ -30,11 +30,12 @@ func (s *Server) apiMessages(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	b := []byte(`{"messages":[`)
+	var scratch query.Scratch
 	for i, m := range arrange(p.Messages, req) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendSummary(b, m, req.Columns, req.dialect)
+		b = appendSummary(b, m, req, &scratch)
 		if len(b) > writeBytes { // columns may hold long values
 			if _, err := w.Write(b); err != nil {
 				return nil // the browser went away
@@ -78,9 +79,8 @@ func appendExplain(b []byte, e query.Explain) []byte {
 }
 
 // appendSummary appends one entry of a listing; nothing of it needs a decoded
-// table. A column holds {"tag","type","value","offset","end"}, or null where
-// the table has no such path.
-func appendSummary(b []byte, m archive.Message, columns []string, d *fieldtable.Dialect) []byte {
+// table. Columns are as appendCell writes them.
+func appendSummary(b []byte, m archive.Message, req request, scratch *query.Scratch) []byte {
 	encoded, _ := m.HeaderTable()
 	marks := m.Marks()
 	b = append(b, '{')
@@ -96,33 +96,17 @@ func appendSummary(b []byte, m archive.Message, columns []string, d *fieldtable.
 	b = strconv.AppendBool(member(b, "damaged"), marks.Damaged)
 	b = strconv.AppendBool(member(b, "duplicates"), marks.Duplicates)
 	b = append(member(b, "columns"), '{')
-	for _, path := range columns {
-		if b[len(b)-1] != '{' {
+	for i, o := range req.columns {
+		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(typedjson.AppendString(b, path), ':')
-		v, err := fieldtable.View(encoded, d).At(path)
-		if err != nil || v.IsZero() || wasRemoved(m, v) {
-			b = append(b, "null"...)
-			continue
-		}
-		b = appendTyped(b, v)
+		b = append(typedjson.AppendString(b, req.Columns[i]), ':')
+		b = appendCell(b, readCell(o, m, req.dialect, scratch))
 	}
 	b = append(b, '}')
 	if m.Redacted() {
 		b = append(member(b, "redacted"), "true"...)
 	}
-	return append(b, '}')
-}
-
-// appendTyped appends v as an item of a typed JSON array.
-func appendTyped(b []byte, v fieldtable.Value) []byte {
-	b = append(b, '{')
-	b = appendTag(member(b, "tag"), v.Tag())
-	b = typedjson.AppendString(member(b, "type"), v.Kind().String())
-	b = typedjson.AppendValue(member(b, "value"), v)
-	b = strconv.AppendInt(member(b, "offset"), int64(v.Offset()), 10)
-	b = strconv.AppendInt(member(b, "end"), int64(v.End()), 10)
 	return append(b, '}')
 }
 

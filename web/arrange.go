@@ -5,16 +5,18 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
+	"strconv"
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
 )
 
 // arrange puts the messages of a page in the order that req asks for. Messages
 // that compare equal keep their order, those without a value come last either
 // way.
 func arrange(ms []archive.Message, req request) []archive.Message {
-	if req.Sort.Path == "" {
+	if req.by == nil {
 		return ms
 	}
 	type keyed struct {
@@ -22,14 +24,15 @@ func arrange(ms []archive.Message, req request) []archive.Message {
 		key sortKey
 	}
 	rows := make([]keyed, len(ms))
+	var scratch query.Scratch
 	for i, m := range ms {
 		rows[i].m = m
-		encoded, ok := m.HeaderTable()
-		if !ok {
-			continue
-		}
-		if v, err := fieldtable.View(encoded, req.dialect).At(req.Sort.Path); err == nil && !v.IsZero() && !wasRemoved(m, v) {
-			rows[i].key = newSortKey(v)
+		switch c := readCell(req.by, m, req.dialect, &scratch); {
+		case !c.set || c.Removed:
+		case c.isHeader():
+			rows[i].key = newSortKey(c.Value)
+		default:
+			rows[i].key = propertySortKey(c.Text)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b keyed) int {
@@ -69,6 +72,14 @@ const (
 	classText
 	classOther
 )
+
+// propertySortKey is that of a property as it is displayed.
+func propertySortKey(text []byte) sortKey {
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return sortKey{class: classNumber, number: new(big.Rat).SetInt64(n)}
+	}
+	return sortKey{class: classText, text: bytes.Clone(text)}
+}
 
 func newSortKey(v fieldtable.Value) sortKey {
 	if n, ok := v.Bool(); ok {

@@ -505,3 +505,11 @@ func TestManyLoginsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// A page names the queue: who is turned away for the method of a request is not sent one.
+func TestStrangersGetNoPageForAnyMethod(t *testing.T) {
+	g := newGuarded(t)
+	for path, status := range map[string]int{"/": http.StatusMethodNotAllowed, "/nowhere": http.StatusNotFound} {
+		g.do(http.MethodPost, path, "Accept", "text/html").want(status).wantHeader("Content-Type", "text/plain; charset=utf-8")
+	}
+}

@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -46,9 +45,9 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) error {
 		m, err := snap.Get(seq)
 		switch {
 		case errors.Is(err, archive.ErrEvicted):
-			notes = append(notes, fmt.Sprintf("Message %d was kept once and has been evicted.", seq))
+			notes = append(notes, "Message "+views.Num(seq)+" was kept once and has been evicted.")
 		case errors.Is(err, archive.ErrNotYet):
-			notes = append(notes, fmt.Sprintf("There is no message %d yet.", seq))
+			notes = append(notes, "There is no message "+views.Num(seq)+" yet.")
 		case err != nil:
 			return err
 		default:
@@ -60,6 +59,9 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) error {
 	}
 	status := http.StatusOK
 	if first != nil && len(ms) < 2 {
+		if s.errorFormat(r, first) != formatHTML {
+			return &plainError{fail(first).Status, strings.Join(notes, " ")}
+		}
 		status = fail(first).Status
 	}
 	d := views.BuildDiff(ms, req.dialect, p.Links)
@@ -113,9 +115,13 @@ func (s *Server) diffNeighbour(w http.ResponseWriter, r *http.Request, snap arch
 			break
 		}
 	}
+	none := "No " + with + " message kept here has the exchange and routing key of message " + views.Num(m.Seq()) + "."
+	if err := (&plainError{http.StatusNotFound, none}); s.errorFormat(r, err) != formatHTML {
+		return err
+	}
 	p := s.frame(views.Query{})
 	p.Title = "Compare"
 	d := views.BuildDiff([]views.Message{s.opened(m, s.cfg.Dialect)}, s.cfg.Dialect, p.Links)
-	d.Notes = append(d.Notes, fmt.Sprintf("No %s message kept here has the exchange and routing key of message %d.", with, m.Seq()))
+	d.Notes = append(d.Notes, none)
 	return s.render(w, r, http.StatusNotFound, views.DiffPage(p, d))
 }

@@ -30,6 +30,10 @@ var (
 	errOrigin       = errors.New("web: foreign origin")
 	errForeign      = errors.New("web: fetched by another site")
 	errPanic        = errors.New("web: panic in a handler")
+
+	// What is turned away before the login, for its method.
+	errNowhere    = fmt.Errorf("%w to send to", errNoPage)
+	errFormMethod = fmt.Errorf("%w, POST is", errMethod)
 )
 
 // paramError is a request parameter that cannot be understood.
@@ -39,6 +43,14 @@ type paramError struct {
 }
 
 func (e *paramError) Error() string { return "web: parameter " + e.Name + ": " + e.Msg }
+
+// plainError is an answer whose sentence is made where it happens.
+type plainError struct {
+	status int
+	msg    string
+}
+
+func (e *plainError) Error() string { return "web: " + e.msg }
 
 // failure is an error as its two readers need it: Msg is one plain sentence
 // for the browser, Err the cause for the log.
@@ -74,6 +86,7 @@ func sentinels() []struct {
 		{errBodyPrefix, http.StatusConflict, "Only a prefix of this body was kept, so it cannot be downloaded as delivered."},
 		{errHeaderPrefix, http.StatusConflict, "Only a prefix of this content header was kept, so it cannot be downloaded as delivered."},
 		{errNoPage, http.StatusNotFound, "There is no such page."},
+		{errFormMethod, http.StatusMethodNotAllowed, "This page takes bytes to look at: use GET, HEAD or POST."},
 		{errMethod, http.StatusMethodNotAllowed, "The explorer only reads: use GET or HEAD."},
 		{errNoExports, http.StatusForbidden, "Exports are switched off on this explorer."},
 		{errURLTooLong, http.StatusRequestURITooLong, "The address is longer than the explorer accepts."},
@@ -98,6 +111,10 @@ func fail(err error) failure {
 	}
 	if pe, ok := errors.AsType[*paramError](err); ok {
 		f.Status, f.Msg = http.StatusBadRequest, pe.Msg
+		return f
+	}
+	if pe, ok := errors.AsType[*plainError](err); ok {
+		f.Status, f.Msg = pe.status, pe.msg
 		return f
 	}
 	if le, ok := errors.AsType[*loginsError](err); ok {
@@ -219,7 +236,7 @@ func (s *Server) errorFormat(r *http.Request, err error) format {
 
 // beforeLogin reports whether err is of those that strangers can cause.
 func (s *Server) beforeLogin(err error) bool {
-	if errors.Is(err, errHost) || errors.Is(err, errForeign) {
+	if errors.Is(err, errHost) || errors.Is(err, errForeign) || s.cfg.Auth != nil && errors.Is(err, errNowhere) {
 		return true
 	}
 	// Without logins, a browser that asks for too much may as well see a page.

@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// exportStall is how long an export waits for a browser to take some more.
-	exportStall = 30 * time.Second
 	// exportPage is how many messages are looked up at a time.
 	exportPage = 200
 	// exportBuffer is how many bytes are collected before they are sent.
@@ -78,6 +76,9 @@ func (s *Server) export(f exportFormat) handler {
 		if s.cfg.NoExports {
 			return errNoExports
 		}
+		out := &patientWriter{w: w, control: http.NewResponseController(w), stall: s.exportStall}
+		out.wait()
+		defer out.hurry() // for what is still in buffers
 		e, err := s.parseExport(r, f.max)
 		if err != nil {
 			return err
@@ -88,7 +89,6 @@ func (s *Server) export(f exportFormat) handler {
 		if r.Method == http.MethodHead {
 			return nil
 		}
-		out := &patientWriter{w: w, control: http.NewResponseController(w)}
 		err = s.writeExport(r.Context(), bufio.NewWriterSize(out, exportBuffer), f, e)
 		if err != nil && out.begun {
 			s.logger.Debug("export cut off", "path", r.URL.Path, "error", err)
@@ -185,15 +185,22 @@ func (s *Server) writeExport(ctx context.Context, w *bufio.Writer, f exportForma
 	return w.Flush()
 }
 
-// patientWriter gives the browser some time for each part. Where deadlines are not supported the server's own holds.
+// patientWriter gives the browser some time for each part. Between two parts there is no deadline: messages may be looked for
+// as long as it takes, and HTTP/2 ends a request whose deadline passes even while nothing is being written. Where deadlines
+// are not supported the server's own holds.
 type patientWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	begun   bool // something has been sent
+	stall   time.Duration // how long the browser may take for a part
+	begun   bool          // something has been sent
 }
+
+func (p *patientWriter) wait()  { _ = p.control.SetWriteDeadline(time.Time{}) }
+func (p *patientWriter) hurry() { _ = p.control.SetWriteDeadline(time.Now().Add(p.stall)) }
 
 func (p *patientWriter) Write(b []byte) (int, error) {
 	p.begun = true
-	_ = p.control.SetWriteDeadline(time.Now().Add(exportStall))
+	p.hurry()
+	defer p.wait()
 	return p.w.Write(b)
 }

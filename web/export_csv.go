@@ -13,13 +13,14 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
 // csvExport is a line a message: the facts, then the values at the paths of cols. It reads a table only as far as these.
 func csvExport() exportFormat {
 	return exportFormat{extension: "csv", contentType: "text/csv; charset=utf-8", begin: func(_ *Server, w io.Writer, e export) (exporter, error) {
-		c := &csvExporter{w: csv.NewWriter(w), paths: e.Columns, dialect: e.dialect}
+		c := &csvExporter{w: csv.NewWriter(w), columns: e.columns, dialect: e.dialect}
 		c.cells = []string{"seq", "received", "exchange", "routing_key", "redelivered", "header_count", "header_bytes", "body_bytes"}
 		for _, path := range e.Columns {
 			c.cells = append(c.cells, textCell([]byte(path)))
@@ -30,8 +31,9 @@ func csvExport() exportFormat {
 
 type csvExporter struct {
 	w       *csv.Writer
-	paths   []string
+	columns []*query.Operand
 	dialect *fieldtable.Dialect
+	scratch query.Scratch
 	cells   []string
 }
 
@@ -46,15 +48,18 @@ func (c *csvExporter) message(m archive.Message) error {
 		strconv.Itoa(m.Marks().HeaderCount),
 		strconv.Itoa(len(encoded)),
 		strconv.FormatUint(m.BodySize(), 10))
-	for _, path := range c.paths {
-		v, err := fieldtable.View(encoded, c.dialect).At(path)
-		switch {
-		case err != nil:
+	for _, o := range c.columns {
+		switch v := readCell(o, m, c.dialect, &c.scratch); {
+		case v.damaged:
+			c.cells = append(c.cells, "(damaged)")
+		case !v.set:
 			c.cells = append(c.cells, "")
-		case wasRemoved(m, v):
+		case v.Removed:
 			c.cells = append(c.cells, "(redacted)")
+		case v.isHeader():
+			c.cells = append(c.cells, valueCell(v.Value))
 		default:
-			c.cells = append(c.cells, valueCell(v))
+			c.cells = append(c.cells, textCell(v.Text))
 		}
 	}
 	return c.w.Write(c.cells)

@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -235,6 +236,61 @@ func TestExportWaitsWhenBegun(t *testing.T) {
 	f.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/export.pcapng", nil))
 	if n := len(exportedKeys(t, "/export.pcapng", w.Body.Bytes())); n != 1000 {
 		t.Errorf("%d messages, want 1000", n)
+	}
+}
+
+// interrupted calls between after its first write.
+type interrupted struct {
+	http.ResponseWriter
+	between func()
+}
+
+func (w *interrupted) Write(b []byte) (int, error) {
+	defer w.between()
+	return w.ResponseWriter.Write(b)
+}
+
+func (w *interrupted) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// The time that a browser has for a part does not run while the export waits for other queries, before its first byte or
+// after it. An HTTP/2 server would end the request.
+func TestExportWaitsLongerThanBrowsersMay(t *testing.T) {
+	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		f := newFixture(t)
+		for range 1000 {
+			f.add(message{body: make([]byte, 1000)})
+		}
+		f.queries = query.NewLimiter(1, time.Minute)
+		f.exportStall = 200 * time.Millisecond
+		hold := func() {
+			release, err := f.queries.Acquire(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			time.AfterFunc(2*f.exportStall, release)
+		}
+		once := sync.OnceFunc(hold)
+		srv := httptest.NewUnstartedServer(nil)
+		srv.Config = HTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			f.ServeHTTP(&interrupted{w, once}, r)
+		}))
+		srv.Config.WriteTimeout = f.exportStall
+		srv.EnableHTTP2 = proto == "HTTP/2.0"
+		srv.StartTLS()
+		hold()
+		resp, err := srv.Client().Get(srv.URL + "/export.pcapng")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(resp.Body)
+		if err != nil || resp.Proto != proto {
+			t.Errorf("%s: %v after %d bytes", resp.Proto, err, len(b))
+		} else if n := len(exportedKeys(t, "/export.pcapng", b)); n != 1000 {
+			t.Errorf("%s: %d messages, want 1000", proto, n)
+		}
+		resp.Body.Close()
+		srv.Close()
 	}
 }
 

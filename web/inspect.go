@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/typedjson"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views"
 )
@@ -24,18 +25,10 @@ const (
 	packedParam   = "z"      // base64url of DEFLATE (RFC 1951)
 )
 
-// pasteError is an upload that cannot be shown; the form says why.
-type pasteError struct {
-	status int
-	msg    string
-}
-
-func (e *pasteError) Error() string { return "web: " + e.msg }
-
-func badPaste(msg string) error { return &pasteError{http.StatusBadRequest, msg} }
+func badPaste(msg string) error { return &plainError{http.StatusBadRequest, msg} }
 
 func pasteTooBig() error {
-	return &pasteError{http.StatusRequestEntityTooLarge, "This is more than the page takes; `headerglass decode` on a command line takes more."}
+	return &plainError{http.StatusRequestEntityTooLarge, "This is more than the page takes; the command headerglass decode takes more."}
 }
 
 // paste is what someone gave to look at.
@@ -93,6 +86,9 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
 		if d != s.cfg.Dialect {
 			req.Dialect = dialect
 		}
+	}
+	if err == nil && bytes.HasPrefix(p.data, []byte("\x1f\x8b")) {
+		err = badPaste("This is compressed with gzip: uncompress it first. The command headerglass replay opens compressed captures as they are.")
 	}
 	if err != nil || len(p.data) == 0 {
 		if err == nil {
@@ -225,13 +221,13 @@ func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request
 	if err == nil && isCapture(p.data) {
 		form.Found, err = s.inspectCapture(r.Context(), page.Links, p.data)
 	} else if err == nil && len(p.data) > 0 {
-		page.Inspector, err = s.inspectBytes(&page, req, p.data, as)
+		page.Inspector, form.Listing, err = s.inspectBytes(&page, req, p.data, as)
 	}
 	for _, d := range fieldtable.Dialects() {
 		form.Dialects = append(form.Dialects, views.DialectOption{Name: d.Name(), Description: d.Description(), Selected: d == req.dialect})
 	}
 	status := http.StatusOK
-	if pe, ok := errors.AsType[*pasteError](err); ok {
+	if pe, ok := errors.AsType[*plainError](err); ok && s.errorFormat(r, err) == formatHTML {
 		status, form.Error = pe.status, pe.msg
 	} else if err != nil {
 		return err
@@ -244,12 +240,9 @@ func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request
 
 // inspectBytes opens data as a content header's payload or as a field table:
 // as one of the two if that is asked for, or else as what it looks like. Links
-// of the page carry the bytes along.
-func (s *Server) inspectBytes(page *views.Page, req request, data []byte, as string) (*views.Inspector, error) {
+// of the page carry the bytes along; where they are too many for that, there is a listing in place of the inspector.
+func (s *Server) inspectBytes(page *views.Page, req request, data []byte, as string) (*views.Inspector, *views.Listing, error) {
 	packed := pack(data)
-	if len(packed) > maxPasteParam {
-		return nil, pasteTooBig()
-	}
 	const table, header = "field table", "content header"
 	links := func(as string) views.Links {
 		l := page.Links
@@ -266,7 +259,7 @@ func (s *Server) inspectBytes(page *views.Page, req request, data []byte, as str
 	possible := len(data) >= 14 && ch.ClassID() == 60
 	if as == "header" || as == "" && possible && !tableFits(data) {
 		if !possible {
-			return nil, badPaste("A content header begins with 00 3c, the number of class basic, and has 14 bytes at least.")
+			return nil, nil, badPaste("A content header begins with 00 3c, the number of class basic, and has 14 bytes at least.")
 		}
 		m.ContentHeader = data
 		m.Headers, m.HasHeaders = ch.HeaderTable()
@@ -292,11 +285,19 @@ func (s *Server) inspectBytes(page *views.Page, req request, data []byte, as str
 		}
 		o.Pasted.OtherURL = links(other).Inspect(0, func(q *views.Query) { q.At, q.Skip, q.Hex, q.Bytes = 0, 0, 0, views.Range{} })
 	}
+	if len(packed) > maxPasteParam {
+		s.fullDecodes.Add(1)
+		l := &views.Listing{Size: len(data), As: o.Pasted.As}
+		if m.HasHeaders {
+			l.Table = typedjson.AppendText(nil, fieldtable.View(m.Headers, req.dialect))
+		}
+		return nil, l, nil
+	}
 	page.Links = links(as)
 	o.Links = page.Links
 	s.fullDecodes.Add(1)
 	in := views.BuildInspector(m, o)
-	return &in, nil
+	return &in, nil, nil
 }
 
 // tableFits reports whether the first four bytes are the length of the rest.

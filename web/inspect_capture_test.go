@@ -63,6 +63,5 @@ func TestInspectACaptureOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Compressed, it is bytes as any other.
-	f.upload(string(b)).want(http.StatusOK).wantText("read as a field table")
+	f.upload(string(b)).want(http.StatusBadRequest).wantText("compressed with gzip", "headerglass replay")
 }

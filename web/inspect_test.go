@@ -153,11 +153,15 @@ func TestUpload(t *testing.T) {
 		}
 	}
 	f.send(nil, "file", string(encoded), "dialect", "rabbitmq").wantHeader("Location", "/inspect?z="+pack(encoded)+"&dialect=rabbitmq")
-	f.send(nil, "bytes", "not <bytes>").want(http.StatusBadRequest).wantText("neither hex nor base64", "not &lt;bytes&gt;")
-	f.send(nil).want(http.StatusBadRequest).wantText("choose a file")
+	f.send([]string{"Accept", "text/html"}, "bytes", "not <bytes>").want(http.StatusBadRequest).wantText("neither hex nor base64", "not &lt;bytes&gt;")
+	if r := f.send(nil, "bytes", "not <bytes>").want(http.StatusBadRequest); string(r.body) != "These characters are neither hex nor base64.\n" {
+		t.Errorf("who is no browser reads %s", r.body)
+	}
+	f.send([]string{"Accept", "text/html"}).want(http.StatusBadRequest).wantText("choose a file")
+	f.send(nil, "file", "\x1f\x8b\x08\x00").want(http.StatusBadRequest).wantText("compressed with gzip", "headerglass replay")
 	f.send(nil, "bytes", "00000000", "dialect", "nope").want(http.StatusBadRequest)
 
-	// What does not fit into a header of the answer is shown at once, and what fits into no address is not.
+	// What does not fit into a header of the answer is shown at once, and what fits into no address without links to itself.
 	noise := make([]byte, 9<<10)
 	x := uint32(1)
 	for i := range noise {
@@ -171,7 +175,12 @@ func TestUpload(t *testing.T) {
 		x = x*1664525 + 1013904223
 		large[i] ^= byte(x >> 24)
 	}
-	f.send(nil, "file", string(large)).want(http.StatusRequestEntityTooLarge).wantText("headerglass decode")
+	large = fttest.Table(func(e *fttest.Encoder) { e.Bytes("noise", large); e.Str("<last>", "x") })
+	r := f.send(nil, "file", string(large), "dialect", "rabbitmq").want(http.StatusOK).
+		wantText("too many for an address", "dialect rabbitmq,", "&lt;last&gt;", "headerglass decode")
+	if bytes.Contains(r.body, []byte("/inspect?")) {
+		t.Error("a page that is in no address has links to itself")
+	}
 	huge := strings.Repeat("x", maxPaste+1)
 	f.send(nil, "file", huge).want(http.StatusRequestEntityTooLarge).wantText("headerglass decode")
 
@@ -188,7 +197,8 @@ func TestUploadComesFromHere(t *testing.T) {
 	for _, method := range []string{"PUT", "DELETE", "PATCH"} {
 		f.do(method, "/inspect").want(http.StatusMethodNotAllowed).wantHeader("Allow", "GET, HEAD, POST")
 	}
-	f.do(http.MethodPost, "/inspect/").want(http.StatusMethodNotAllowed)
+	f.do(http.MethodPut, "/inspect").wantText("use GET, HEAD or POST")
+	f.do(http.MethodPost, "/inspect/").want(http.StatusNotFound)
 	f.do(http.MethodPost, "/inspect").want(http.StatusBadRequest)
 	if f.archive.Stats().Stored != 0 {
 		t.Error("something was stored")

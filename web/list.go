@@ -19,7 +19,7 @@ import (
 )
 
 // list serves the list of messages. A filter that does not compile is shown
-// in its place with status 400.
+// in its place with status 400, to who reads pages.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	req, filterErr, err := s.parse(r)
 	if err != nil {
@@ -27,6 +27,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	status := http.StatusOK
 	if filterErr != nil {
+		if s.errorFormat(r, filterErr) != formatHTML {
+			return filterErr
+		}
 		status = fail(filterErr).Status
 	}
 	p, err := s.document(r.Context(), req, filterErr, 0)
@@ -43,7 +46,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 	p := s.frame(req.Query)
 	p.Bar = views.QueryBar{
 		Query: req.Q,
-		Live:  filterErr == nil && req.Before == 0 && req.After == 0 && growing(req.Query),
+		Live:  filterErr == nil && req.Before == 0 && !req.ascending() && growing(req.Query),
 	}
 	if !s.cfg.NoExports {
 		p.Bar.ExportLimit = s.cfg.ExportLimit
@@ -66,7 +69,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 	if err != nil {
 		return p, err
 	}
-	if selected != 0 && req.Before == 0 && req.After == 0 && !contains(found.Messages, selected) {
+	if selected != 0 && req.Before == 0 && !req.ascending() && !contains(found.Messages, selected) {
 		around := req
 		around.Before = selected + 1
 		if found, err = s.page(ctx, snap, around); err != nil {
@@ -74,9 +77,9 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 		}
 		req.Before, p.Bar.Live = around.Before, false
 	}
-	if req.After != 0 && len(found.Messages) < req.limit {
+	if req.ascending() && len(found.Messages) < req.limit {
 		// What came after the cursor does not fill a page: show the newest.
-		req.After = 0
+		req.After, req.Oldest = 0, false
 		if found, err = s.page(ctx, snap, req); err != nil {
 			return p, err
 		}
@@ -92,7 +95,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 		Last:       snap.Last(),
 	}
 	p.List.Columns = columns(req.Columns, p.List.Rows)
-	if (req.Before != 0 || req.After != 0) && len(found.Messages) > 0 {
+	if (req.Before != 0 || req.ascending()) && len(found.Messages) > 0 {
 		p.List.Newer = found.Messages[0].Seq()
 	}
 	if len(found.Messages) == 0 {
@@ -204,7 +207,7 @@ func columns(paths []string, rows []views.Row) []views.Column {
 	for i, path := range paths {
 		c := views.Column{Path: path}
 		for _, r := range rows {
-			if cell := r.Cells[i]; (cell.Set || cell.Removed) && !slices.Contains(c.Tags, cell.Tag) {
+			if cell := r.Cells[i]; (cell.Set || cell.Removed) && !cell.Property && !slices.Contains(c.Tags, cell.Tag) {
 				c.Tags = append(c.Tags, cell.Tag)
 			}
 		}
@@ -221,7 +224,7 @@ func rows(snap archive.Snapshot, ms []archive.Message, req request) []views.Row 
 	rs := make([]views.Row, 0, len(ms))
 	var scratch query.Scratch
 	for _, m := range ms {
-		r := row(snap, m, req.Columns, req.dialect)
+		r := row(snap, m, req, &scratch)
 		r.Undecided = req.Damaged && r.Damaged && req.filter.Match(m, req.dialect, &scratch) == query.Damaged
 		rs = append(rs, r)
 	}
@@ -230,7 +233,7 @@ func rows(snap archive.Snapshot, ms []archive.Message, req request) []views.Row 
 
 // row draws a message from its record, its marks and its shape; only a column
 // reads its table, as far as the column's path.
-func row(snap archive.Snapshot, m archive.Message, paths []string, d *fieldtable.Dialect) views.Row {
+func row(snap archive.Snapshot, m archive.Message, req request, scratch *query.Scratch) views.Row {
 	encoded, ok := m.HeaderTable()
 	marks := m.Marks()
 	r := views.Row{
@@ -255,15 +258,20 @@ func row(snap archive.Snapshot, m archive.Message, paths []string, d *fieldtable
 			}
 		}
 	}
-	for _, path := range paths {
-		var c views.Cell
-		if v, err := fieldtable.View(encoded, d).At(path); err == nil && !v.IsZero() {
-			c = views.Cell{Tag: v.Tag(), Text: cellText(v), Set: true}
-			if wasRemoved(m, v) {
-				c = views.Cell{Tag: v.Tag(), Removed: true}
-			}
+	for _, o := range req.columns {
+		c := readCell(o, m, req.dialect, scratch)
+		shown := views.Cell{Set: c.set && !c.Removed, Removed: c.Removed, Damaged: c.damaged, Property: !c.isHeader()}
+		if c.isHeader() {
+			shown.Tag = c.Value.Tag()
 		}
-		r.Cells = append(r.Cells, c)
+		switch {
+		case !shown.Set:
+		case c.isHeader():
+			shown.Text = cellText(c.Value)
+		default:
+			shown.Text = bytes.Clone(c.Text[:min(len(c.Text), maxCellBytes)])
+		}
+		r.Cells = append(r.Cells, shown)
 	}
 	return r
 }

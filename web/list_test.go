@@ -109,7 +109,8 @@ func TestListFilters(t *testing.T) {
 func TestListShowsABadFilterInPlace(t *testing.T) {
 	f := newFixture(t)
 	f.fill(3)
-	r := f.get("/?q=tenant+%3D+%27x").want(http.StatusBadRequest)
+	f.get("/?q=tenant+%3D+%27x").want(http.StatusBadRequest).wantHeader("Content-Type", "text/plain; charset=utf-8")
+	r := f.get("/?q=tenant+%3D+%27x", "Accept", "text/html").want(http.StatusBadRequest)
 	doc := r.html()
 	input := find(doc, "id", "q")
 	if v, _ := attr(input, "value"); v != "tenant = 'x" {

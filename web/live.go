@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -37,12 +36,14 @@ func (s *Server) liveFeed(w http.ResponseWriter, r *http.Request) error {
 	// Links in what is streamed lead to the newest page, not to the cursor.
 	after, links := req.After, views.Links{Base: s.base, Query: req.Query}
 	links.Query.Before, links.Query.After = 0, 0
+	key := links.Query.Values().Encode()
+	page := s.parts.open(key)
+	defer s.parts.close(key, page)
 	stream := live.Stream{
 		Query:   req.filter,
 		Dialect: req.dialect,
 		After:   after,
-		Rows: func(ctx context.Context, w io.Writer, ms []archive.Message) error {
-			snap := s.archive.Snapshot()
+		Rows: func(ctx context.Context, w io.Writer, snap archive.Snapshot, ms []archive.Message) error {
 			l := views.List{Rows: rows(snap, ms, req)}
 			for i := range l.Rows {
 				l.Rows[i].New = true
@@ -53,7 +54,7 @@ func (s *Server) liveFeed(w http.ResponseWriter, r *http.Request) error {
 			if !s.stillIn(r) {
 				return live.Status{}, errLogin // the feed ends with the right to see it
 			}
-			return s.liveStatus(ctx, req, links)
+			return s.liveStatus(ctx, page, req, links)
 		},
 	}
 	if !r.URL.Query().Has("after") {
@@ -65,8 +66,8 @@ func (s *Server) liveFeed(w http.ResponseWriter, r *http.Request) error {
 	return s.live.Serve(w, r, stream)
 }
 
-// liveParts holds what live feeds show around their rows, so that any number of
-// pages with the same address cost what one costs.
+// liveParts holds what open live feeds show around their rows, so that any number
+// of pages with the same address cost what one costs.
 type liveParts struct {
 	mu    sync.Mutex
 	pages map[string]*livePage // guarded by mu; by the parameters of the address
@@ -74,6 +75,8 @@ type liveParts struct {
 
 // livePage is the newest drawing for one address.
 type livePage struct {
+	feeds int // open with this address; guarded by liveParts.mu
+
 	mu     sync.Mutex
 	drawn  time.Time   // guarded by mu; zero before the first
 	keys   time.Time   // guarded by mu; when the panel of names was drawn
@@ -82,41 +85,41 @@ type livePage struct {
 }
 
 const (
-	liveFor      = 900 * time.Millisecond // how long a drawing serves: feeds ask once a second
-	keysEvery    = 3 * time.Second        // hundreds of names: a browser has more to lay out than in the rows
-	liveShare    = 20                     // counting takes at most this part of the time of one core
-	maxLivePages = 1000
+	liveFor   = 900 * time.Millisecond // how long a drawing serves: feeds ask once a second
+	keysEvery = 3 * time.Second        // hundreds of names: a browser has more to lay out than in the rows
+	liveShare = 20                     // counting takes at most this part of the time of one core
 )
 
-func (l *liveParts) page(key string, now time.Time) *livePage {
+// open is the page of an address, for one more feed.
+func (l *liveParts) open(key string) *livePage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.pages[key]
 	if p == nil {
-		if len(l.pages) >= maxLivePages {
-			maps.DeleteFunc(l.pages, func(_ string, p *livePage) bool {
-				if !p.mu.TryLock() {
-					return false
-				}
-				defer p.mu.Unlock()
-				return now.Sub(p.drawn) > 10*time.Second
-			})
-		}
-		if l.pages == nil || len(l.pages) >= maxLivePages {
+		if l.pages == nil {
 			l.pages = make(map[string]*livePage)
 		}
 		p = &livePage{}
 		l.pages[key] = p
 	}
+	p.feeds++
 	return p
+}
+
+// close forgets the page with its last feed.
+func (l *liveParts) close(key string, p *livePage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.feeds--; p.feeds == 0 {
+		delete(l.pages, key)
+	}
 }
 
 // liveStatus draws the parts of the page around the rows, or returns a drawing
 // of less than a second ago. Counts under a filter or of a facet's values come as
 // often as they can be had cheaply.
-func (s *Server) liveStatus(ctx context.Context, req request, links views.Links) (live.Status, error) {
+func (s *Server) liveStatus(ctx context.Context, page *livePage, req request, links views.Links) (live.Status, error) {
 	now := s.cfg.Now()
-	page := s.parts.page(links.Query.Values().Encode(), now)
 	page.mu.Lock()
 	defer page.mu.Unlock()
 	if !page.drawn.IsZero() && now.Sub(page.drawn) < liveFor {

@@ -92,6 +92,39 @@ func TestLiveCursor(t *testing.T) {
 	}
 }
 
+// What is drawn around the rows is kept once for each address, for as long as a feed of it is open.
+func TestLivePartsAreSharedAndEnd(t *testing.T) {
+	f := newFixture(t)
+	f.fill(1)
+	srv := f.listen(t)
+	open := func(rawQuery string) *websocket.Conn {
+		ws, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http")+"/live?"+rawQuery, http.Header{"Origin": {srv.URL}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		(&browser{t, ws}).read()
+		return ws
+	}
+	kept := func() int {
+		f.parts.mu.Lock()
+		defer f.parts.mu.Unlock()
+		return len(f.parts.pages)
+	}
+	feeds := []*websocket.Conn{open("q=kind"), open("q=kind"), open("q=tenant")}
+	if n := kept(); n != 2 {
+		t.Errorf("%d drawings of two addresses", n)
+	}
+	for i, want := range []int{2, 1, 0} {
+		feeds[i].Close()
+		for end := time.Now().Add(10 * time.Second); (f.live.Conns() > 2-i || kept() > want) && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+		if n := kept(); n != want {
+			t.Errorf("%d drawings with %d feeds left, want %d", n, 2-i, want)
+		}
+	}
+}
+
 func TestLiveOrigin(t *testing.T) {
 	f := newFixture(t, func(c *Config, _ *archiveConfig) {
 		c.AllowedHosts = []string{"explorer.example.com", "other.example.com:8443"}

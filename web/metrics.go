@@ -88,8 +88,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	if state == "" {
 		state = views.StateStopped
 	}
-	for _, other := range []views.State{views.StateConnecting, views.StateConsuming, views.StateWindowFull,
-		views.StateReconnecting, views.StateBlocked, views.StateStopped, views.StateReplaying, views.StateReplayed} {
+	for _, other := range views.States() {
 		if other != state {
 			gauge(g.broker, 0, string(other))
 		}

@@ -1,7 +1,7 @@
 package web
 
 import (
-	"fmt"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -47,19 +47,19 @@ func (s *Server) problem(f failure) *views.Problem {
 	case http.StatusGone:
 		p.Title = "Evicted"
 		if last >= first {
-			p.Hint = fmt.Sprintf("The oldest message kept is %d", first)
+			p.Hint = "The oldest message kept is " + views.Num(first)
 			if m, err := snap.Get(first); err == nil {
-				p.Hint += ", received " + m.Received().UTC().Format(time.RFC3339)
+				p.Hint += ", received " + views.Stamp(m.Received().Truncate(time.Millisecond))
 			}
 			p.Hint += "; a larger --memory keeps more."
 		}
 	case http.StatusNotFound:
 		p.Title = "Not found"
-		if f.Err == errNoPage {
+		if errors.Is(f.Err, errNoPage) {
 			break
 		}
 		if last >= first {
-			p.Hint = fmt.Sprintf("Messages %d to %d are kept.", first, last)
+			p.Hint = "Messages " + views.Num(first) + " to " + views.Num(last) + " are kept."
 		} else {
 			p.Hint = "No message has arrived yet."
 		}

@@ -3,26 +3,9 @@ package web
 import (
 	"strconv"
 
-	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
-
-// wasRemoved reports whether m was stored without some of the payload of v, a
-// value of its header table.
-func wasRemoved(m archive.Message, v fieldtable.Value) bool {
-	if !m.Redacted() {
-		return false
-	}
-	table := m.Header().HeaderTableOffset()
-	from, to := table+v.End()-len(v.Raw()), table+v.End()
-	for _, s := range m.Removed() {
-		if s.From < to && from < s.To {
-			return true
-		}
-	}
-	return false
-}
 
 // appendRedacted appends what m was stored without, as
 //

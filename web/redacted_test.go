@@ -112,8 +112,9 @@ func TestRedactedInTheAPI(t *testing.T) {
 	f.get("/api/messages/1").want(200).wantText(
 		`{"key":"token","tag":"S","type":"longstr","value":"********","offset":12,"end":31}`,
 		`"redacted":{"headers":[{"offset":23,"end":31}],"properties":["app_id"]}}`)
-	list := f.get("/api/messages?cols=k,token").want(200).wantText(`"token":null},"redacted":true}`)
-	if n := strings.Count(string(list.body), "redacted"); n != 1 {
+	list := f.get("/api/messages?cols=k,token,$app_id").want(200).wantText(
+		`"token":{"tag":"S","type":"longstr","offset":18,"end":31,"redacted":true},"$app_id":{"redacted":true}},"redacted":true}`, `"token":null,"$app_id":null}`)
+	if n := strings.Count(string(list.body), "redacted"); n != 3 {
 		t.Errorf("%d messages are marked: %s", n, list.body)
 	}
 	if one := f.get("/api/messages/2").want(200); strings.Contains(string(one.body), "redacted") {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
 
@@ -21,13 +20,14 @@ import (
 const (
 	defaultLimit = 50
 	maxLimit     = 1000
-	maxColumns   = 16
 )
 
 // request is what the parameters of a page or of the API ask for.
 type request struct {
 	views.Query
 	filter  *query.Query // nil when filterErr is not
+	columns []*query.Operand
+	by      *query.Operand // what a page is put in order by; nil: arrival
 	dialect *fieldtable.Dialect
 	limit   int // 1…maxLimit
 	budget  time.Duration
@@ -50,16 +50,8 @@ func (s *Server) parse(r *http.Request) (request, error, error) {
 			return request{}, nil, &paramError{"dialect", "There is no dialect of this name: " + err.Error() + "."}
 		}
 	}
-	if len(q.Columns) > maxColumns {
-		return request{}, nil, &paramError{"cols", "A list has at most " + strconv.Itoa(maxColumns) + " columns."}
-	}
-	for i, c := range q.Columns {
-		if !utf8.ValidString(c) {
-			return request{}, nil, &paramError{"cols", `A column's path is UTF-8; other bytes are written \xNN in double quotes.`}
-		}
-		if slices.Contains(q.Columns[:i], c) {
-			return request{}, nil, &paramError{"cols", "A column is named twice."}
-		}
+	if req.columns, req.by, err = compileColumns(q); err != nil {
+		return request{}, nil, err
 	}
 	if req.limit == 0 {
 		req.limit = defaultLimit
@@ -69,6 +61,9 @@ func (s *Server) parse(r *http.Request) (request, error, error) {
 	req.filter, filterErr = query.Compile(q.Q)
 	return req, filterErr, nil
 }
+
+// ascending reports whether the messages wanted are those next to After, and not the newest.
+func (r *request) ascending() bool { return r.Before == 0 && (r.After != 0 || r.Oldest) }
 
 // page finds the messages that req asks for, newest first also where its
 // cursor is After: then they are the ones next to it. It waits its turn among
@@ -82,6 +77,7 @@ func (s *Server) page(ctx context.Context, snap archive.Snapshot, req request) (
 	p, err := req.filter.Page(ctx, snap, query.PageRequest{
 		Before:         req.Before,
 		After:          req.After,
+		Ascending:      req.ascending(),
 		From:           req.From,
 		To:             req.To,
 		Dialect:        req.dialect,

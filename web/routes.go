@@ -11,6 +11,7 @@ import (
 // routes is the whole surface.
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
+	s.pages = r
 	r.Use(s.observe, s.secure, s.underBase, middleware.GetHead)
 	r.NotFound(s.serve(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
 	r.MethodNotAllowed(s.serve(func(http.ResponseWriter, *http.Request) error { return errMethod }))

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/go-chi/chi/v5"
 )
 
 const (
@@ -26,12 +28,12 @@ func (s *Server) secure(next http.Handler) http.Handler {
 		if s.takes(r) {
 			return errForeign
 		}
-		return errMethod
+		return s.wrongMethod(r)
 	}))
 	checked := crossOrigin.Handler(s.serve(func(w http.ResponseWriter, r *http.Request) error {
 		switch {
 		case !s.takes(r):
-			return errMethod
+			return s.wrongMethod(r)
 		case len(r.RequestURI) > maxTargetBytes:
 			return errURLTooLong
 		case !s.hosts.answersTo(r.Host):
@@ -63,6 +65,17 @@ func (s *Server) takes(r *http.Request) bool {
 		return s.relative(r.URL.Path) == "/inspect"
 	}
 	return false
+}
+
+// wrongMethod says why a request is not taken.
+func (s *Server) wrongMethod(r *http.Request) error {
+	switch path := s.relative(r.URL.Path); {
+	case path == "/inspect":
+		return errFormMethod
+	case path == "", path == "*", s.pages.Match(chi.NewRouteContext(), http.MethodGet, path):
+		return errMethod
+	}
+	return errNowhere
 }
 
 // foreignFetch reports whether a page of another site or port asks for

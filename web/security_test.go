@@ -36,10 +36,13 @@ func TestOnlyReads(t *testing.T) {
 	f := newFixture(t)
 	f.fill(1)
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW"} {
-		for _, path := range []string{"/", "/m/1", "/api/messages", "/live", "/nowhere"} {
+		for _, path := range []string{"/", "/m/1", "/api/messages", "/live"} {
 			f.do(method, path).want(http.StatusMethodNotAllowed).wantHeader("Allow", "GET, HEAD")
 			f.do(method, path, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example").want(http.StatusMethodNotAllowed)
 		}
+		// What is not there is not there for any method.
+		f.do(method, "/nowhere").want(http.StatusNotFound).wantHeader("Allow", "")
+		f.do(method, "/api/nowhere").want(http.StatusNotFound).wantHeader("Content-Type", "application/json")
 	}
 }
 

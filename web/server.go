@@ -7,12 +7,14 @@
 package web
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/headerglass/headerglass/fieldtable"
@@ -75,10 +77,12 @@ type Server struct {
 	all         *query.Query // the filter that matches every message
 	assets      *static.Assets
 	queries     *query.Limiter
+	exportStall time.Duration // how long an export waits for a browser to take some more
 	fullDecodes atomic.Uint64 // grows only in decode
 	registry    *prometheus.Registry
 	requests    *prometheus.CounterVec
 	handler     http.Handler
+	pages       chi.Routes // what handler knows
 }
 
 // New returns a Server for cfg. Close ends its live feeds.
@@ -105,7 +109,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.ExportLimit = 100_000
 	}
 	if cfg.TraceURL != "" && !validTraceURL(cfg.TraceURL) {
-		return nil, &paramError{Name: "trace URL", Msg: "a trace URL is an http or https address with {trace} in its path, query or fragment"}
+		return nil, fmt.Errorf("--trace-url %q: a trace URL is an http or https address with {trace} in its path, query or fragment", cfg.TraceURL)
 	}
 	base, err := cleanBase(cfg.BasePath)
 	if err != nil {
@@ -124,6 +128,8 @@ func New(cfg Config) (*Server, error) {
 		keys:    keyCache{now: cfg.Now},
 		assets:  assets,
 		queries: query.NewLimiter(cfg.MaxQueries, queryWait),
+
+		exportStall: 30 * time.Second,
 	}
 	if s.all, err = query.Compile(""); err != nil {
 		return nil, err
@@ -146,7 +152,7 @@ func cleanBase(p string) (string, error) {
 		return "", nil
 	}
 	if p[0] != '/' || strings.Contains(p, "//") || strings.Contains(p, "/.") || strings.ContainsFunc(p, notInBase) {
-		return "", &paramError{Name: "base path", Msg: "a base path begins with / and holds only letters, digits and -._~/"}
+		return "", fmt.Errorf("--base-path %q: a base path begins with / and holds only letters, digits and -._~/", p)
 	}
 	return p, nil
 }

@@ -361,18 +361,3 @@ func TestLiveStatusCounts(t *testing.T) {
 		t.Errorf("%d decodes", n)
 	}
 }
-
-// Pages with the same address share one drawing, and addresses that are made up
-// do not pile up.
-func TestLivePartsAreSharedAndBounded(t *testing.T) {
-	var l liveParts
-	if first, again := l.page("a", noon), l.page("a", noon); first != again {
-		t.Error("two drawings for one address")
-	}
-	for i := range 3 * maxLivePages {
-		l.page(fmt.Sprint(i), noon.Add(time.Duration(i)*time.Second))
-	}
-	if len(l.pages) > maxLivePages {
-		t.Errorf("%d drawings are kept", len(l.pages))
-	}
-}

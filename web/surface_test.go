@@ -49,6 +49,10 @@ func TestMetrics(t *testing.T) {
 		"\nheaderglass_messages_held 3\n",
 		"\nheaderglass_broker_state{state=\"consuming\"} 1\n",
 		"\nheaderglass_broker_state{state=\"reconnecting\"} 0\n",
+		"\nheaderglass_broker_state{state=\"idle\"} 0\n",
+		"\nheaderglass_broker_state{state=\"paused\"} 0\n",
+		"\nheaderglass_broker_state{state=\"spool full\"} 0\n",
+		"\nheaderglass_broker_state{state=\"spool failed\"} 0\n",
 		`headerglass_http_requests_total{route="/m/{seq}",status="200"} 1`,
 		`headerglass_http_requests_total{route="/m/{seq}",status="404"} 1`,
 		"\nheaderglass_build_info{version=\"v1.2.3\"} 1\n",
@@ -65,9 +69,9 @@ func TestMetrics(t *testing.T) {
 
 func TestMetricsOfAnUnknownState(t *testing.T) {
 	f := newFixture(t, func(c *Config, _ *archive.Config) {
-		c.Broker = func() views.BrokerStatus { return views.BrokerStatus{State: "paused"} }
+		c.Broker = func() views.BrokerStatus { return views.BrokerStatus{State: "new"} }
 	})
-	f.get("/metrics").wantText(`headerglass_broker_state{state="paused"} 1`)
+	f.get("/metrics").wantText(`headerglass_broker_state{state="new"} 1`)
 }
 
 func TestBasePath(t *testing.T) {

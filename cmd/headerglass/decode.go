@@ -25,6 +25,11 @@ type decodeCmd struct {
 	File    string `arg:"" optional:"" default:"-" help:"The file to read, or - for standard input."`
 }
 
+// Help is what decode --help says beyond its flags.
+func (c *decodeCmd) Help() string {
+	return "Exit codes: 0: the whole table could be read; 1: a part of it is damaged; 2: the input is not what it was said to be; 3: the output could not be written."
+}
+
 // Run prints the table and returns exit code 1 if any part of it is damaged.
 func (c *decodeCmd) Run(std stdio) error {
 	d, err := fieldtable.DialectByName(c.Dialect)
@@ -47,7 +52,8 @@ func (c *decodeCmd) Run(std stdio) error {
 		dst = typedjson.AppendText(nil, t)
 	}
 	if _, err := std.out.Write(dst); err != nil {
-		return err
+		fmt.Fprintln(std.err, "headerglass: the output could not be written:", err)
+		return exitCode(exitOutput)
 	}
 	if t.Valid() != nil {
 		c.offerOthers(std.err, encoded)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -233,5 +234,21 @@ func TestDecodeOffersOtherDialects(t *testing.T) {
 	}
 	if code, out, _ := runCLI(t, spec, "decode", "--dialect", "rabbitmq"); code != exitFailed || !strings.Contains(out, "0x9") {
 		t.Errorf("text: exit code %d, printed %s", code, out)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// What could not be written is not taken for damage.
+func TestDecodeThatCannotWrite(t *testing.T) {
+	var errs bytes.Buffer
+	code := run(t.Context(), []string{"decode"}, stdio{strings.NewReader(acmeHex), fullDisk{}, &errs})
+	if code != exitOutput || !strings.Contains(errs.String(), "could not be written: no space left") {
+		t.Errorf("exit code %d, %s", code, errs.String())
+	}
+	if _, help, _ := runCLI(t, "", "decode", "--help"); !strings.Contains(strings.Join(strings.Fields(help), " "), "3: the output could not be written") {
+		t.Errorf("the help does not name the exit code: %s", help)
 	}
 }

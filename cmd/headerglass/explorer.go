@@ -57,9 +57,12 @@ type explorerFlags struct {
 
 // AfterApply refuses to show messages to a network by accident.
 func (f *explorerFlags) AfterApply() error {
-	host, _, err := net.SplitHostPort(f.Listen)
+	host, port, err := net.SplitHostPort(f.Listen)
 	if err != nil {
 		return usageError{fmt.Sprintf("--listen %q is no address; write for example 127.0.0.1:8080", f.Listen)}
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return usageError{fmt.Sprintf("--listen %q: a port is a number from 0 to 65535; write for example 127.0.0.1:8080", f.Listen)}
 	}
 	login := f.AuthFile != "" || f.TokenFile != ""
 	switch {
@@ -72,6 +75,12 @@ func (f *explorerFlags) AfterApply() error {
 	}
 	if f.MaxLive < 1 || f.MaxLivePerAddr < 1 || f.MaxQueries < 1 {
 		return usageError{"--max-live, --max-live-per-address and --max-queries must be at least 1"}
+	}
+	if f.ExportLimit < 1 {
+		return usageError{"--export-limit must be at least 1; --no-exports refuses every export"}
+	}
+	if f.QueryBudget <= 0 {
+		return usageError{"--query-budget must be above 0"}
 	}
 	if f.Memory < 1<<20 {
 		return usageError{"--memory must be at least 1MiB"}

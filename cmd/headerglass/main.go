@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	_ "time/tzdata" // time zones are asked for by name, also where the system has no list of them
 
@@ -25,9 +26,13 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // the work failed, or decode found damage
 	exitUsage  = 2 // wrong flags, or input that could not be read as asked
+	exitOutput = 3 // decode could not write what it has read
 )
 
-// cli is the command line. Every flag can also be set as HEADERGLASS_ and its name in capitals, with _ for -.
+// envPrefix begins the environment variables that stand for flags.
+const envPrefix = "HEADERGLASS"
+
+// cli is the command line. Every flag can also be set as envPrefix, _ and its name in capitals, with _ for -.
 type cli struct {
 	Serve   serveCmd   `cmd:"" default:"withargs" help:"Show a queue, an exchange or a stream of a broker (the default command)."`
 	Demo    demoCmd    `cmd:"" help:"Show realistic traffic from a built-in endpoint; no broker is needed."`
@@ -61,12 +66,13 @@ func main() {
 
 // run is main without the process: it parses args, runs the command and returns the exit code.
 func run(ctx context.Context, args []string, std stdio) int {
+	dropEmptyEnv()
 	var c cli
 	helped := false
 	parser, err := kong.New(&c,
 		kong.Name("headerglass"),
 		kong.Description("A web explorer for AMQP 0-9-1 message headers."),
-		kong.DefaultEnvars("HEADERGLASS"),
+		kong.DefaultEnvars(envPrefix),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { helped = true }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
@@ -99,4 +105,13 @@ func run(ctx context.Context, args []string, std stdio) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// dropEmptyEnv unsets variables that are set but empty, as files for containers leave them: they give no flag a value.
+func dropEmptyEnv() {
+	for _, e := range os.Environ() {
+		if name, value, _ := strings.Cut(e, "="); value == "" && strings.HasPrefix(name, envPrefix+"_") {
+			_ = os.Unsetenv(name)
+		}
+	}
 }

@@ -41,6 +41,16 @@ func TestUsageErrors(t *testing.T) {
 		{"a certificate that is none", []string{"demo", "--tls-cert", "main_test.go", "--tls-key", "main_test.go"}, "--tls-cert"},
 		{"a property that does not exist", []string{"demo", "--redact", "token,$userid"}, "$user_id"},
 		{"an address that is none", []string{"demo", "--listen", "8080"}, "127.0.0.1:8080"},
+		{"a port that is too large", []string{"demo", "--listen", "localhost:99999"}, "0 to 65535"},
+		{"a port below zero", []string{"demo", "--listen", "127.0.0.1:-1"}, "0 to 65535"},
+		{"a port that is a word", []string{"demo", "--listen", "127.0.0.1:x"}, "0 to 65535"},
+		{"exports of less than nothing", []string{"demo", "--export-limit=-5"}, "--export-limit"},
+		{"exports of nothing", []string{"demo", "--export-limit", "0"}, "--no-exports"},
+		{"no time to look", []string{"demo", "--query-budget", "0s"}, "--query-budget"},
+		{"a base path that is none", []string{"demo", "--base-path", "glass"}, `headerglass: --base-path "glass": `},
+		{"a trace URL that is none", []string{"demo", "--trace-url", "https://traces.example"}, `headerglass: --trace-url "https://traces.example": `},
+		{"redaction of nothing", []string{"demo", "--redact", ""}, "--redact"},
+		{"redaction of nothing but commas", []string{"demo", "--redact", " ,"}, "leave the flag out"},
 		{"a size that is none", []string{"demo", "--memory", "lots"}, "256MiB"},
 		{"no memory", []string{"demo", "--memory", "1"}, "1MiB"},
 		{"a rate below zero", []string{"demo", "--rate=-1"}, "--rate"},
@@ -89,6 +99,23 @@ func TestHelpNamesFlagsAndHidesSecrets(t *testing.T) {
 	}
 	if strings.Contains(out+errs, "hunter2") {
 		t.Error("the help shows the password")
+	}
+}
+
+// An empty variable, as container files leave it, is as if it were not set.
+func TestEmptyEnvironment(t *testing.T) {
+	for _, name := range []string{"DIALECT", "REDACT", "FORMAT", "INPUT", "MEMORY", "EXPORT_LIMIT", "NO_EXPORTS", "AUTH_FILE", "ALLOW_HOST", "LOG_LEVEL", "QUERY_BUDGET"} {
+		t.Setenv("HEADERGLASS_"+name, "")
+	}
+	if code, out, errs := runCLI(t, acmeHex, "decode"); code != exitOK || !strings.HasPrefix(out, "dialect lenient,") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	if code, _, errs := runCLI(t, "", "demo", "--rate=-1"); code != exitUsage || !strings.Contains(errs, "--rate") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	t.Setenv("HEADERGLASS_REDACT", ",") // not empty, and names nothing
+	if code, _, errs := runCLI(t, "", "demo", "--rate=-1"); code != exitUsage || !strings.Contains(errs, "HEADERGLASS_REDACT") {
+		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -26,8 +27,11 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 // redaction is a flag value such as authorization,x-api-*.
 type redaction struct{ value *archive.Redaction }
 
+// UnmarshalText refuses a list that names nothing: who asks for redaction must not go without it.
 func (r *redaction) UnmarshalText(text []byte) (err error) {
-	r.value, err = archive.ParseRedaction(string(text))
+	if r.value, err = archive.ParseRedaction(string(text)); err == nil && r.value == nil {
+		return errors.New("there is no pattern in it; write for example authorization,x-api-*, or leave the flag out")
+	}
 	return err
 }
 

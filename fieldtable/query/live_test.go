@@ -1,10 +1,15 @@
 package query
 
 import (
+	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 func TestMemosGiveTheSameVerdicts(t *testing.T) {
@@ -48,4 +53,38 @@ func TestMemosAreShared(t *testing.T) {
 	if shared.of(first, fieldtable.RabbitMQ()) == memo || shared.of(later, d) == memo {
 		t.Error("a memo is shared with another dialect or message")
 	}
+}
+
+// A memo refers to no byte of the archive, which would keep a segment of what is evicted.
+func TestMemosHoldNoSegment(t *testing.T) {
+	a := archive.New(archive.Config{MaxBytes: 512 << 10, SegmentBytes: 16 << 10})
+	w := a.Writer()
+	header := wire.AppendContentHeaderPayload(nil, 0, wire.Property{Name: "headers", Raw: fttest.Table(func(e *fttest.Encoder) { e.Int32("n", 1) })})
+	put := func() {
+		w.Begin(&wire.Delivery{Header: header, BodySize: 1000}, time.Now())
+		w.Body(make([]byte, 1000))
+		w.Commit()
+	}
+	var shared Memos
+	x := compile(t, "n = 2").Matcher(nil, nil)
+	put()
+	s := a.Snapshot()
+	m, err := s.Get(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.MatchLive(s, m, &shared)
+	x, s, m = nil, archive.Snapshot{}, archive.Message{}
+	for range 1000 {
+		put()
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for a.Stats().Pinned > 0 && time.Now().Before(deadline) {
+		runtime.GC()
+		runtime.Gosched()
+	}
+	if n := a.Stats().Pinned; n > 0 {
+		t.Errorf("%d bytes of what is evicted are kept", n)
+	}
+	runtime.KeepAlive(&shared)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
@@ -42,6 +43,8 @@ func (f Format) String() string {
 var (
 	ErrFormat = errors.New("this is no export (jsonl, zip, pcapng) and no capture (pcap, pcapng)")
 	ErrEmpty  = errors.New("the file is empty")
+	// ErrStream is of a zip in a pipe.
+	ErrStream = errors.New("a zip is read from its end, which a pipe does not allow: save it as a file first")
 )
 
 // Error says where a file could not be read on. What came before it has been read.
@@ -75,6 +78,7 @@ type File struct {
 	format Format
 	close  func() error
 	in     io.Reader // what is inside of gzip
+	pipe   *os.File  // what cannot be read twice; nil: a file
 
 	// A zip is read from its end.
 	at   io.ReaderAt
@@ -84,23 +88,31 @@ type File struct {
 // readBuffer is how much is read from a file at once, in bytes.
 const readBuffer = 64 << 10
 
-// Open opens a file and finds out what it is, by its first bytes and not by its name. The error is ErrFormat,
-// ErrEmpty, or why it cannot be read.
+// Open opens a file, or a pipe, and finds out what it is, by its first bytes and not by its name. The error is ErrFormat,
+// ErrEmpty, ErrStream, or why it cannot be read.
 func Open(name string) (*File, error) {
 	f, err := os.Open(name) // #nosec G304 -- the file that the command line names
 	if err != nil {
 		return nil, err
 	}
+	var file *File
 	info, err := f.Stat()
-	if err == nil {
-		var file *File
-		if file, err = New(name, f, info.Size()); err == nil {
-			file.close = f.Close
-			return file, nil
+	switch {
+	case err != nil:
+	case info.Mode().IsRegular():
+		file, err = New(name, f, info.Size())
+	default: // its size says nothing
+		file = &File{name: name, pipe: f}
+		if err = file.recognize(f); err == nil && file.format == Zip {
+			err = ErrStream
 		}
 	}
-	_ = f.Close()
-	return nil, fmt.Errorf("%s: %w", name, err)
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	file.close = f.Close
+	return file, nil
 }
 
 // New is Open for what is there already. Its errors do not say the name.
@@ -189,6 +201,11 @@ type Config struct {
 // what came before it is in the archive and counted.
 func (f *File) Read(ctx context.Context, cfg Config) (Report, error) {
 	s := streams{recorder: recorder{writer: cfg.Archive.Writer()}, bodyLimit: max(cfg.BodyLimit, 0)}
+	if f.pipe != nil {
+		// What fills a pipe may never end.
+		stop := context.AfterFunc(ctx, func() { _ = f.pipe.SetReadDeadline(time.Now()) })
+		defer stop()
+	}
 	var err error
 	var report Report
 	switch f.format {
@@ -202,6 +219,9 @@ func (f *File) Read(ctx context.Context, cfg Config) (Report, error) {
 		flows := newFlows(s)
 		err = readPackets(ctx, f.in, f.format, flows)
 		report = flows.Report
+	}
+	if ctx.Err() != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		return report, ctx.Err()
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.Name = f.name

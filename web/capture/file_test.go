@@ -3,12 +3,15 @@ package capture
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gopacket/gopacket/layers"
 )
@@ -108,5 +111,53 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 	}
 	if _, err := Open(broken); err == nil {
 		t.Error("a broken gzip can be opened")
+	}
+}
+
+// A pipe has no size, may be read once, and need not end.
+func TestPipes(t *testing.T) {
+	open := func(content []byte, more bool) (*File, error) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close(); w.Close() })
+		if _, err := w.Write(content); err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			w.Close()
+		}
+		return Open("/dev/fd/" + strconv.Itoa(int(r.Fd())))
+	}
+	want := numbered(1, 10)
+	packets := pcap(t, layers.LinkTypeRaw, inbound(1, want[0].frames(), 1000)...)
+	for name, content := range map[string][]byte{"pcap": packets, "pcap.gz": gzipped(t, packets), "jsonl": []byte(line(0, ""))} {
+		f, err := open(content, false)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		report, err := f.Read(t.Context(), Config{Archive: newArchive(), BodyLimit: bodyLimit})
+		if err != nil || report.Messages != 1 {
+			t.Errorf("%s: %+v, %v", name, report, err)
+		}
+		f.Close()
+	}
+	if _, err := open(zipOf(t, zipFile{"1/content-header.bin", header(0)}), false); !errors.Is(err, ErrStream) {
+		t.Errorf("a zip: %v", err)
+	}
+	if _, err := open(nil, false); !errors.Is(err, ErrEmpty) {
+		t.Errorf("an empty pipe: %v", err)
+	}
+
+	f, err := open(bytes.Repeat([]byte(line(0, "")+"\n"), 50), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, err := f.Read(ctx, Config{Archive: newArchive()}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a pipe that does not end: %v", err)
 	}
 }

@@ -90,7 +90,7 @@ func (c *conn) write(ctx context.Context) error {
 				return err
 			}
 			if c.told < c.cursor && c.hasCredit() {
-				if err := c.sendRows(ctx, nil, 0); err != nil {
+				if err := c.sendRows(ctx, archive.Snapshot{}, nil, 0); err != nil {
 					return err
 				}
 			}
@@ -204,15 +204,15 @@ func (c *conn) batch(ctx context.Context) (matched int, err error) {
 	for i := range cap(rows) {
 		rows = append(rows, ring[(matched-1-i)%maxRows])
 	}
-	return matched, c.sendRows(ctx, rows, matched-len(rows))
+	return matched, c.sendRows(ctx, snap, rows, matched-len(rows))
 }
 
-// sendRows tells the browser of the messages up to the cursor: rows, newest
-// first, and how many older matches are left out.
-func (c *conn) sendRows(ctx context.Context, rows []archive.Message, skipped int) error {
+// sendRows tells the browser of the messages up to the cursor: rows of snap,
+// newest first, and how many older matches are left out.
+func (c *conn) sendRows(ctx context.Context, snap archive.Snapshot, rows []archive.Message, skipped int) error {
 	c.html.Reset()
 	if len(rows) > 0 {
-		if err := c.stream.Rows(ctx, &c.html, rows); err != nil {
+		if err := c.stream.Rows(ctx, &c.html, snap, rows); err != nil {
 			return err
 		}
 	}

@@ -92,8 +92,8 @@ type Stream struct {
 	After uint64
 	// Interval is the shortest time between two batches. 0: Interval.
 	Interval time.Duration
-	// Rows writes the table rows of ms, which come newest first.
-	Rows func(ctx context.Context, w io.Writer, ms []archive.Message) error
+	// Rows writes the table rows of ms, which come newest first and are of the snapshot.
+	Rows func(ctx context.Context, w io.Writer, snap archive.Snapshot, ms []archive.Message) error
 	// Status draws the parts of the page around the rows. Nil: none.
 	Status func(ctx context.Context) (Status, error)
 }

@@ -82,7 +82,7 @@ func start(t *testing.T, cfg Config, acfg archive.Config, stream func(*Stream)) 
 		if err != nil {
 			t.Error(err)
 		}
-		s := Stream{Query: q, Dialect: fieldtable.Lenient(), Rows: func(_ context.Context, w io.Writer, ms []archive.Message) error {
+		s := Stream{Query: q, Dialect: fieldtable.Lenient(), Rows: func(_ context.Context, w io.Writer, _ archive.Snapshot, ms []archive.Message) error {
 			for _, m := range ms {
 				fmt.Fprintf(w, "%d ", m.Seq())
 			}
@@ -180,6 +180,28 @@ func TestRowsNewestFirst(t *testing.T) {
 		f.add(2, "a")
 		if got := c.read(); got.From != 3 || got.To != 5 || got.HTML != "5 4 " {
 			t.Fatalf("second batch: %+v", got)
+		}
+	})
+}
+
+// Rows are drawn with the snapshot that they were found in: the identity of a header layout is another's in a later one.
+func TestRowsAreOfTheirSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f *fixture
+		add := sync.OnceFunc(func() { f.add(5, "b") })
+		f = start(t, Config{}, archive.Config{}, func(s *Stream) {
+			s.Rows = func(_ context.Context, w io.Writer, snap archive.Snapshot, _ []archive.Message) error {
+				add()
+				_, err := fmt.Fprint(w, snap.Last())
+				return err
+			}
+		})
+		defer f.stop()
+		f.add(3, "a")
+		c := f.dial("")
+		defer c.ws.Close()
+		if got := c.read(); got.HTML != "3" {
+			t.Errorf("the rows of messages up to 3 have a snapshot up to %s", got.HTML)
 		}
 	})
 }

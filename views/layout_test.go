@@ -1,0 +1,151 @@
+package views
+
+import (
+	stdhtml "html"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/web/browsertest"
+)
+
+// What is pointed at stays where it is and in sight, and what is narrow gives way in the right order.
+func TestLayout(t *testing.T) {
+	b := tab{t, browsertest.Start(t)}
+	server := fixtureServer(t, silent, nil)
+	var c browsertest.Complaints
+	if err := c.Listen(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	size := func(width, height int64) {
+		t.Helper()
+		if err := browsertest.Viewport(b.ctx, width, height, "light"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is := func(what, expression, want string) {
+		t.Helper()
+		if got := b.text(expression); got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+	}
+	point := func(selector string) {
+		t.Helper()
+		at, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]float64](`(() => {
+			const box = document.querySelector("`+selector+`").getBoundingClientRect();
+			return [box.left + 12, (box.top + box.bottom) / 2];
+		})()`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := chromedp.Call(b.ctx, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: at[0], Y: at[1]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	size(1440, 900)
+	b.do(chromedp.Navigate(server.URL+"/message"), chromedp.WaitReady("#tree tr[tabindex='0']"))
+	is("rows of the strip", `new Set([...document.querySelectorAll(".strip > div")].map(e => e.offsetTop)).size`, "1")
+	is("a tag's name", `document.querySelector("#tree .kind").offsetWidth`, "1")
+	point("#tree tr[data-path='x-death[0].reason'] .value")
+	b.wait(`document.querySelector("#where").textContent.endsWith("x-death[0].reason")`)
+	is("a field's ancestors", `[...document.querySelectorAll("#tree tr.near")].map(e => e.dataset.path + " " + getComputedStyle(e).display).join()`, "x-death table-row,x-death[0] table-row")
+	is("bytes around a field", `new Set([...document.querySelectorAll("#hex .near")].map(e => getComputedStyle(e).display)).values().toArray().join()`, "inline")
+	is("where the pointer is", `(() => { const e = document.querySelector("#where"); return e.scrollWidth <= e.clientWidth && e.textContent; })()`, "byte 37 (0x25), length of x-death[0].reason")
+	is("the verbs over the value", `(() => {
+		const row = document.querySelector("#tree tr[data-path='x-death[0].reason']"), text = row.querySelector(".v").getBoundingClientRect(), verbs = row.querySelector(".verbs").getBoundingClientRect();
+		return getComputedStyle(row.querySelector(".verbs")).opacity + " " + (verbs.bottom > text.top && verbs.right > text.left);
+	})()`, "1 false")
+	point("#tree tr[data-path='x-death[0].reason'] .verbs .copy")
+	is("verbs that are pointed at", `getComputedStyle(document.querySelector("#tree tr[data-path='x-death[0].reason'] .verbs")).opacity`, "1")
+
+	is("a zone in the head of the list", `(() => { const zone = document.querySelector(".rows .zone"); zone.textContent = "UTC+12:45"; return zone.parentNode.scrollWidth <= zone.parentNode.clientWidth; })()`, "true")
+
+	long := func(number string) {
+		t.Helper()
+		is("room for "+number, `(() => { const a = document.querySelector("#rows th.seq a"); a.textContent = "`+number+`"; return a.parentNode.scrollWidth <= a.parentNode.clientWidth; })()`, "true")
+	}
+	long("88\u202f888\u202f888")
+
+	// Dumps in a narrow column are whole lines.
+	lines := `Math.round(document.querySelector("#tree tr[data-path='digest'] .dump").offsetHeight / 20)`
+	is("lines of a dump", lines, "2")
+	size(375, 900)
+	is("lines of a narrow dump", lines, "4") // the bytes, and the characters under them
+	size(1440, 900)
+
+	b.do(chromedp.Navigate(server.URL+"/damaged"), chromedp.WaitReady("#hex b"))
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}}); err != nil {
+		t.Fatal(err)
+	}
+	is("a tab in forced colours", `[...document.querySelectorAll(".tabs a")].map(e => getComputedStyle(e).borderBottomColor === "rgb(255, 255, 255)").join()`, "false,true,true")
+	is("damage in forced colours", `getComputedStyle(document.querySelector("#hex .r")).textDecorationLine`, "line-through")
+
+	size(1440, 900)
+	b.do(chromedp.Navigate(server.URL+"/range"), chromedp.WaitReady(".range summary"), chromedp.Click(".range summary"))
+	is("the sheet of times", `(() => { const e = document.querySelector(".range .sheet"); return e.scrollWidth <= e.clientWidth && getComputedStyle(e.querySelector("button")).justifyContent; })()`, "center")
+	b.do(chromedp.Navigate(server.URL+"/nomatch"), chromedp.WaitReady("#empty"))
+	is("a pager without pages", `document.querySelector(".pager").offsetHeight`, "0")
+	is("close names", `[...document.querySelectorAll(".near a")].map(e => e.textContent.trim() + " " + e.getAttribute("href")).join()`, "tenant = 'acme' /?q=tenant+%3D+%27acme%27,tenant-id = 'acme' /?q=tenant-id+%3D+%27acme%27")
+	b.do(chromedp.Navigate(server.URL+"/down"), chromedp.WaitReady("#live"))
+	is("live without a broker", `getComputedStyle(document.querySelector("#live")).borderColor === getComputedStyle(document.querySelector("#q")).borderColor`, "true")
+
+	size(375, 760)
+	b.do(chromedp.Navigate(server.URL+"/filtered"), chromedp.WaitReady("#rows a"))
+	is("columns in a narrow list", `[...document.querySelectorAll("thead th")].filter(e => e.offsetWidth > 1).map(e => e.className).join()`, "seq,route,col,marks")
+	long("8\u202f888\u202f888")
+	c.Check(t)
+}
+
+// Sentences have spaces between their words and say what is meant.
+func TestWords(t *testing.T) {
+	words := func(html string) string {
+		html = regexp.MustCompile(`<svg.*?</svg>|<[^>]*>`).ReplaceAllString(html, "")
+		return strings.Join(strings.Fields(stdhtml.UnescapeString(html)), " ")
+	}
+	has := func(html, want string) {
+		t.Helper()
+		if got := words(html); !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+	in := BuildInspector(Message{Seq: 1, HasHeaders: true, Headers: damagedTable()}, InspectorOptions{})
+	in.Headers.Others = []DialectOption{{Name: "lenient"}, {Name: "rabbitmq"}, {Name: "qpid"}}
+	has(render(t, damageBanner(&in)), "Read as lenient or rabbitmq or qpid the bytes make a whole table.")
+
+	now := fixtureNow
+	has(troubleWords(BrokerStatus{NextAttempt: now.Add(300 * time.Millisecond)}, now), "next attempt now")
+	has(troubleWords(BrokerStatus{NextAttempt: now.Add(-5 * time.Second)}, now), "next attempt now")
+	has(troubleWords(BrokerStatus{NextAttempt: now.Add(5 * time.Second)}, now), "next attempt in 5 s")
+
+	d := BuildDiff([]Message{{Seq: 12338, HasHeaders: true, Headers: fttest.Table(func(*fttest.Encoder) {})}}, nil, Links{})
+	has(render(t, DiffPage(Page{}, d)), "Message 12 338 is held for comparison. Add a second one.")
+
+	has(render(t, Document(Page{Links: Links{Query: Query{Zone: "Asia/Kolkata"}}, Now: now})), "Time IST")
+	has(render(t, Document(Page{Links: Links{Query: Query{Zone: "America/Sao_Paulo"}}, Now: now})), "Time UTC-03")
+	has(render(t, Document(Page{Links: Links{Query: Query{Zone: "Asia/Kolkata"}}})), "Times Asia/KolkataThis computer's zone")
+	if got := render(t, problem(&Problem{Hint: "A larger --memory keeps <" + Num(12340) + ">."})); !strings.Contains(got, `A larger <span class="option">--memory</span> keeps &lt;12`+narrowSpace+`340&gt;.`) {
+		t.Errorf("an option may be broken in %s", got)
+	}
+
+	for _, tt := range []struct{ query, asked, want string }{
+		{"tennant = 'acme'", "tennant", "tenant = 'acme'"},
+		{`"ten nant" LIKE 'a%'`, "ten nant", "tenant LIKE 'a%'"},
+		{"tennant", "tennant", "tenant"},
+		{"NOT tennant", "tennant", "tenant"},
+		{"tennant = 1 OR tennant = 2", "tennant", "tenant"},
+	} {
+		if got := nearFilter(QueryBar{Query: tt.query, Explain: &Explain{Keys: []string{tt.asked}}}, "tenant"); got != tt.want {
+			t.Errorf("close to %s is %s, want %s", tt.query, got, tt.want)
+		}
+	}
+	if got := nearFilter(QueryBar{Query: "a AND b", Explain: &Explain{Keys: []string{"a", "b"}}}, "tenant"); got != "tenant" {
+		t.Errorf("close to two names is %s", got)
+	}
+}
