@@ -85,7 +85,7 @@ func survives(t *testing.T, r *running, sent []poison) {
 		}
 		i++
 	}
-	if st := r.Status(); st.State != StateConsuming || st.Reconnects != 0 || st.Attempts != 0 {
+	if st := r.untilState(t, StateConsuming); st.Reconnects != 0 || st.Attempts != 0 {
 		t.Errorf("%+v", st)
 	}
 }
@@ -222,7 +222,7 @@ func TestNodeHeaderGrownPastFrameMax(t *testing.T) {
 	if _, ok := fieldtable.View(grown, fieldtable.RabbitMQ()).Get("x-death"); !ok {
 		t.Error("no x-death")
 	}
-	if st := r.Status(); st.Reconnects != 0 || st.State != StateConsuming {
+	if st := r.untilState(t, StateConsuming); st.Reconnects != 0 {
 		t.Errorf("%+v", st)
 	}
 }
