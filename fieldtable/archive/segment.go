@@ -48,10 +48,6 @@ func (s *segment) slot(i uint32) []byte {
 
 func (s *segment) end(i uint32) uint32 { return binary.LittleEndian.Uint32(s.slot(i)[slotEnd:]) }
 
-func (s *segment) marks(i uint32) packedMarks {
-	return packedMarks(binary.LittleEndian.Uint32(s.slot(i)[slotMarks:]))
-}
-
 func (s *segment) shape(i uint32) uint16 { return binary.LittleEndian.Uint16(s.slot(i)[slotShape:]) }
 
 func (s *segment) record(i uint32) []byte {
