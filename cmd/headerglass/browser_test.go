@@ -94,10 +94,13 @@ func getJSON[T any](t *testing.T, url string) (v T) {
 }
 
 type status struct {
-	Broker      struct{ State string }
-	Stored      uint64
-	FullDecodes uint64 `json:"full_decodes"`
+	Broker          struct{ State string }
+	Stored, Evicted uint64 // kept, and no longer kept
+	FullDecodes     uint64 `json:"full_decodes"`
 }
+
+// arrived is how many messages ever were stored.
+func (s status) arrived() uint64 { return s.Stored + s.Evicted }
 
 // awaitStored waits until the explorer has stored so many messages.
 func awaitStored(t *testing.T, site string, n uint64) {

@@ -72,7 +72,7 @@ func (f flood) run(t *testing.T) {
 		new PerformanceObserver(list => seen.tasks.push(...list.getEntries().map(e => e.duration))).observe({type: "longtask"});
 		new PerformanceObserver(list => seen.events.push(...list.getEntries().filter(e => e.name === "keydown").map(e => e.duration))).observe({type: "event", durationThreshold: 16});
 		undefined`))
-	before := getJSON[status](t, site+"/api/status").Stored
+	before := getJSON[status](t, site+"/api/status").arrived()
 	begin := time.Now()
 	presses := 0
 	tick := time.NewTicker(250 * time.Millisecond)
@@ -83,7 +83,7 @@ func (f flood) run(t *testing.T) {
 		do(t, ctx, "press t", chromedp.KeyEvent("t"))
 		presses++
 	}
-	arrived := getJSON[status](t, site+"/api/status").Stored - before
+	arrived := getJSON[status](t, site+"/api/status").arrived() - before
 	rate := float64(arrived) / time.Since(begin).Seconds()
 	until(t, ctx, "the page follows", fmt.Sprintf(`Number(document.querySelector("#rows tr[data-seq]").dataset.seq) >= %d`, before+arrived))
 	heap, err := chromedp.Call(ctx, runtime.GetHeapUsage, cdp.Empty{})
