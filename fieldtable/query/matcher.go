@@ -110,7 +110,7 @@ func (x *Matcher) readLoaded(d *decision, memo *fieldtable.Memo) truth {
 // warms reports whether so many messages of t have to be read that it is worth preparing for them.
 func (x *Matcher) warms(s archive.Snapshot, t *stretch) bool {
 	undecided := 0
-	for _, c := range t.segment.ShapeCounts() {
+	for _, c := range t.shapeCounts() {
 		if !x.shape(s, c.ID).decided {
 			undecided += int(c.N)
 		}

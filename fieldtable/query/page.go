@@ -48,7 +48,7 @@ func (q *Query) Page(ctx context.Context, s archive.Snapshot, r PageRequest) (Pa
 	}
 	unchecked := 0
 	for t := range r.stretches(s) {
-		if x.misses(s, t) {
+		if x.misses(s, &t) {
 			continue
 		}
 		warms := x.warms(s, &t)
@@ -100,11 +100,11 @@ func (r *PageRequest) further(s archive.Snapshot, seq uint64) uint64 {
 }
 
 // misses reports whether no message of t can match, by the shapes in its segment.
-func (x *Matcher) misses(s archive.Snapshot, t stretch) bool {
+func (x *Matcher) misses(s archive.Snapshot, t *stretch) bool {
 	if !x.shaped {
 		return false
 	}
-	for _, c := range t.segment.ShapeCounts() {
+	for _, c := range t.shapeCounts() {
 		if d := x.shape(s, c.ID); !d.decided || d.truth&isYes != 0 {
 			return false
 		}

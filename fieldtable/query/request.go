@@ -56,6 +56,15 @@ type stretch struct {
 	lo, hi  int
 	// timed: messages may lie outside the time range, each has to be asked.
 	timed bool
+	// counts are those of the whole segment once shapeCounts was called: in the newest one they have to be counted.
+	counts []archive.ShapeCount
+}
+
+func (t *stretch) shapeCounts() []archive.ShapeCount {
+	if t.counts == nil {
+		t.counts = t.segment.ShapeCounts()
+	}
+	return t.counts
 }
 
 func (t *stretch) len() uint64 { return uint64(t.hi - t.lo) }

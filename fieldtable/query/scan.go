@@ -67,7 +67,7 @@ type scanWorker struct {
 }
 
 func (w *scanWorker) run(t *stretch) {
-	if w.misses(w.snapshot, *t) || w.wholeShapes(t) {
+	if w.misses(w.snapshot, t) || w.wholeShapes(t) {
 		return
 	}
 	warms := w.warms(w.snapshot, t)
@@ -103,7 +103,7 @@ func (w *scanWorker) wholeShapes(t *stretch) bool {
 	if !w.shaped || t.timed || t.lo > 0 || t.hi < t.segment.Len() {
 		return false
 	}
-	counts := t.segment.ShapeCounts()
+	counts := t.shapeCounts()
 	for _, c := range counts {
 		d := w.shape(w.snapshot, c.ID)
 		if !d.decided || d.truth == isYes && !w.collector.shape(c.ID, 0) {
