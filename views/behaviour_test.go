@@ -23,6 +23,21 @@ type tab struct {
 	ctx context.Context
 }
 
+// newTab is a tab of a browser of its own, in the light scheme. What the page complains of fails the test at its end.
+func newTab(t *testing.T, width, height int64) tab {
+	t.Helper()
+	ctx := browsertest.Start(t)
+	c := new(browsertest.Complaints)
+	if err := c.Listen(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := browsertest.Viewport(ctx, width, height, "light"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Check(t) })
+	return tab{t, ctx}
+}
+
 func (b tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
@@ -130,16 +145,9 @@ func (f *feedLine) rows(from, to uint64, skipped int) {
 }
 
 func TestLiveFeed(t *testing.T) {
-	b := tab{t, browsertest.Start(t)}
+	b := newTab(t, 1440, 900)
 	feed := newFeed(t)
 	server := fixtureServer(t, feed.serve, feed.opens)
-	var c browsertest.Complaints
-	if err := c.Listen(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
-		t.Fatal(err)
-	}
 	first := `document.querySelector("#rows tr").dataset.seq`
 	rows := `document.querySelectorAll("#rows tr[data-seq]").length`
 	pill := `document.querySelector("#pill button").textContent`
@@ -246,20 +254,12 @@ func TestLiveFeed(t *testing.T) {
 	}
 	feed.rows(seq, seq+1, 0)
 	b.wait(first + ` === "` + itoa(seq+1) + `"`)
-	c.Check(t)
 }
 
 // From the list to one value and its bytes without a pointer.
 func TestKeyboardWalk(t *testing.T) {
-	b := tab{t, browsertest.Start(t)}
+	b := newTab(t, 1440, 900)
 	server := fixtureServer(t, silent, nil)
-	var c browsertest.Complaints
-	if err := c.Listen(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
-		t.Fatal(err)
-	}
 	active := `document.activeElement.closest("tr")`
 	b.do(chromedp.Navigate(server.URL+"/list"), chromedp.WaitReady("#rows a"))
 	b.wait(`document.querySelectorAll("#rows a[tabindex='0']").length === 1`)
@@ -338,7 +338,6 @@ func TestKeyboardWalk(t *testing.T) {
 	if got := b.text(`document.activeElement.value`); !strings.HasSuffix(got, "j") {
 		t.Errorf("the filter holds %q", got)
 	}
-	c.Check(t)
 }
 
 // TestAxe runs axe-core on every state, theme and width, and on the panels of the list.

@@ -24,7 +24,7 @@ var only = flag.String("only", "", "states that TestScreens visits, separated by
 
 const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// fixtureServer serves each fixture at /NAME, under the policy that the explorer sets. feed answers the live feed;
+// fixtureServer serves each fixture at /NAME, and the list also at /, under the policy that the explorer sets. feed answers the live feed;
 // each request for one is put into opens, if there is one.
 func fixtureServer(t testing.TB, feed func(*websocket.Conn), opens chan<- *http.Request) *httptest.Server {
 	t.Helper()
@@ -35,12 +35,16 @@ func fixtureServer(t testing.TB, feed func(*websocket.Conn), opens chan<- *http.
 	mux := http.NewServeMux()
 	for _, f := range fixtures(t, assets) {
 		page := fixturePage(f)
-		mux.HandleFunc("GET /"+f.name, func(w http.ResponseWriter, r *http.Request) {
+		serve := func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			if err := page.Render(r.Context(), w); err != nil && r.Context().Err() == nil {
 				t.Error(err)
 			}
-		})
+		}
+		mux.HandleFunc("GET /"+f.name, serve)
+		if f.name == "list" {
+			mux.HandleFunc("GET /{$}", serve)
+		}
 		if f.page.Inspector != nil && f.name == "message" {
 			mux.HandleFunc("GET /m/{seq}", func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/html; charset=utf-8")

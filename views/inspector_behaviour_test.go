@@ -14,15 +14,8 @@ import (
 
 // Bytes and fields show each other's place, and what is chosen is copied in three forms.
 func TestBytesAreCopied(t *testing.T) {
-	b := tab{t, browsertest.Start(t)}
+	b := newTab(t, 1440, 900)
 	server := fixtureServer(t, silent, nil)
-	var c browsertest.Complaints
-	if err := c.Listen(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
-		t.Fatal(err)
-	}
 	// What is copied is kept where the test can see it.
 	spy := `Object.defineProperty(navigator, "clipboard", {value: {writeText: async (s) => { window.copied = s; }}}); window.copied = ""; null`
 	copied := func(what string) {
@@ -124,20 +117,12 @@ func TestBytesAreCopied(t *testing.T) {
 	b.wait(`!document.querySelector("#toast").hidden && document.activeElement.id === "mark"`)
 	b.do(chromedp.Evaluate[chromedp.Void](spy), chromedp.Click(".copycode"))
 	b.wait(`window.copied === document.querySelector("pre.code").textContent && window.copied.startsWith("err := ch.PublishWithContext(ctx, \"amq.topic\"")`)
-	c.Check(t)
 }
 
 // Messages are marked with x and compared with =; the marks outlive the page.
 func TestMarks(t *testing.T) {
-	b := tab{t, browsertest.Start(t)}
+	b := newTab(t, 1440, 900)
 	server := fixtureServer(t, silent, nil)
-	var c browsertest.Complaints
-	if err := c.Listen(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
-		t.Fatal(err)
-	}
 	b.do(chromedp.Navigate(server.URL+"/list"), chromedp.WaitReady("#rows a"))
 	b.wait(`document.querySelectorAll("#rows a[tabindex='0']").length === 1`)
 	toast := `!document.querySelector("#toast").hidden && document.querySelector("#toast").textContent`
@@ -175,25 +160,16 @@ func TestMarks(t *testing.T) {
 	browsertest.Axe(t, b.ctx, "a marked message")
 	b.do(chromedp.Click("#mark"))
 	b.wait(`document.querySelector("#mark").ariaPressed === "false" && !document.querySelector("#marks")`)
-	c.Check(t)
 }
 
 // A link inside the inspector replaces it, and the focus stays where it was.
 func TestFocusStaysInPlace(t *testing.T) {
-	b := tab{t, browsertest.Start(t)}
+	b := newTab(t, 1440, 900)
 	server := fixtureServer(t, silent, nil)
-	var c browsertest.Complaints
-	if err := c.Listen(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
-		t.Fatal(err)
-	}
 	b.do(chromedp.Navigate(server.URL+"/message"), chromedp.WaitReady("#hex b"))
 	for _, selector := range []string{`.tabs a[href*="tab=readings"]`, `.title nav a[rel=next]`, `.tabs a[href*="tab=code"]`} {
 		b.do(chromedp.Evaluate[chromedp.Void](`window.before = document.querySelector("#inspector article"); (() => { const a = document.querySelector(` + "`" + selector + "`" + `); a.focus(); a.click(); })()`))
 		b.wait(`document.querySelector("#inspector article") !== window.before`)
 		b.wait(`document.activeElement === document.querySelector(` + "`" + selector + "`" + `) || document.activeElement.matches(` + "`" + selector[strings.LastIndex(selector, " ")+1:] + "`" + `)`)
 	}
-	c.Check(t)
 }

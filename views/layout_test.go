@@ -17,12 +17,8 @@ import (
 
 // What is pointed at stays where it is and in sight, and what is narrow gives way in the right order.
 func TestLayout(t *testing.T) {
-	b := tab{t, browsertest.Start(t)}
+	b := newTab(t, 1440, 900)
 	server := fixtureServer(t, silent, nil)
-	var c browsertest.Complaints
-	if err := c.Listen(b.ctx); err != nil {
-		t.Fatal(err)
-	}
 	size := func(width, height int64) {
 		t.Helper()
 		if err := browsertest.Viewport(b.ctx, width, height, "light"); err != nil {
@@ -100,7 +96,6 @@ func TestLayout(t *testing.T) {
 	b.do(chromedp.Navigate(server.URL+"/filtered"), chromedp.WaitReady("#rows a"))
 	is("columns in a narrow list", `[...document.querySelectorAll("thead th")].filter(e => e.offsetWidth > 1).map(e => e.className).join()`, "seq,route,col,marks")
 	long("8\u202f888\u202f888")
-	c.Check(t)
 }
 
 // Sentences have spaces between their words and say what is meant.

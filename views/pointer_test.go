@@ -37,16 +37,9 @@ func (b tab) middle(selector string) (x, y float64) {
 
 // While the mouse aims at a row no rows come, and a click opens the row that was pressed.
 func TestRowsHoldStill(t *testing.T) {
-	b := tab{t, browsertest.Start(t)}
+	b := newTab(t, 1440, 900)
 	feed := newFeed(t)
 	server := fixtureServer(t, feed.serve, feed.opens)
-	var c browsertest.Complaints
-	if err := c.Listen(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
-		t.Fatal(err)
-	}
 	b.do(chromedp.Navigate(server.URL + "/list"))
 	<-feed.opens
 	first := `document.querySelector("#rows tr").dataset.seq`
@@ -72,16 +65,12 @@ func TestRowsHoldStill(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#rows").prepend(...[1, 2].map(() => document.querySelector("#rows tr").cloneNode(true)))`))
 	b.mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
 	b.wait(`location.pathname === "/m/` + pressed + `"`)
-	c.Check(t)
 }
 
 // Below the width for two columns a message opens by a tap on any part of its row, and is what is seen.
 func TestNarrow(t *testing.T) {
-	b := tab{t, browsertest.Start(t)}
+	b := newTab(t, 375, 760)
 	server := fixtureServer(t, silent, nil)
-	if err := browsertest.Viewport(b.ctx, 375, 760, "light"); err != nil {
-		t.Fatal(err)
-	}
 	ready := `document.querySelector("#q").getAttribute("role") === "combobox"`
 	b.do(chromedp.Navigate(server.URL + "/list"))
 	b.wait(ready)
@@ -105,12 +94,9 @@ func TestNarrow(t *testing.T) {
 
 // Tab stops once at the names and once at a row of the tree, and from there at what can be done with it.
 func TestTabStops(t *testing.T) {
-	b := tab{t, browsertest.Start(t)}
+	b := newTab(t, 1440, 900)
 	feed := newFeed(t)
 	server := fixtureServer(t, feed.serve, feed.opens)
-	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
-		t.Fatal(err)
-	}
 	b.do(chromedp.Navigate(server.URL + "/list"))
 	<-feed.opens
 	stops := `[...document.querySelectorAll("#names a")].filter(a => a.tabIndex === 0 && a.matches(".has")).map(a => a.title.split(":")[0]).join()`
@@ -150,11 +136,8 @@ func TestTabStops(t *testing.T) {
 
 // Columns beside an open message do not close it, however it was opened; Esc leads back from everywhere.
 func TestMessageStaysOpen(t *testing.T) {
-	b := tab{t, browsertest.Start(t)}
+	b := newTab(t, 1440, 900)
 	server := fixtureServer(t, silent, nil)
-	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
-		t.Fatal(err)
-	}
 	ready := `document.querySelector("#q")?.getAttribute("role") === "combobox"`
 	b.do(chromedp.Navigate(server.URL + "/list"))
 	b.wait(ready)
@@ -213,15 +196,8 @@ func arrayServer(t *testing.T) *httptest.Server {
 
 // The bytes follow the tree to other pages of them, and the tree's pages begin at their heads.
 func TestPagesFollow(t *testing.T) {
-	b := tab{t, browsertest.Start(t)}
+	b := newTab(t, 1440, 900)
 	server := arrayServer(t)
-	var c browsertest.Complaints
-	if err := c.Listen(b.ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := browsertest.Viewport(b.ctx, 1440, 900, "light"); err != nil {
-		t.Fatal(err)
-	}
 	b.do(chromedp.Navigate(server.URL + "/m/7"))
 	b.wait(`document.querySelector("#tree tr[tabindex='0']") !== null`)
 	b.do(chromedp.Focus("#tree tr[data-f]"))
@@ -257,5 +233,4 @@ func TestPagesFollow(t *testing.T) {
 	b.waitAcross(`location.pathname === "/m/6" && document.querySelector("#inspector article").dataset.seq === "6"`)
 	b.keys("k")
 	b.waitAcross(`location.pathname === "/m/7" && document.querySelector("#inspector article").dataset.seq === "7"`)
-	c.Check(t)
 }

@@ -122,15 +122,25 @@ func hostileTable() []byte {
 	})
 }
 
+// program is where a program is. Where it is not, the test is skipped, or fails if HEADERGLASS_REQUIRE is 1.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	switch {
+	case err == nil:
+	case os.Getenv("HEADERGLASS_REQUIRE") == "1":
+		t.Fatal(err)
+	default:
+		t.Skip(name + " is not on this machine; the goldens cover the writing")
+	}
+	return path
+}
+
 // Code, evaluated by the language itself, gives back what can be written of the table: whatever a publisher chose
 // stayed data.
 func TestCodeReadsBack(t *testing.T) {
 	run := func(t *testing.T, stdin string, name string, args ...string) string {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			t.Skip(name + " is not on this machine; the goldens cover the writing")
-		}
-		cmd := exec.CommandContext(t.Context(), path, args...)
+		cmd := exec.CommandContext(t.Context(), program(t, name), args...)
 		cmd.Stdin = strings.NewReader(stdin)
 		var out, problems bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &problems
@@ -149,9 +159,7 @@ func TestCodeReadsBack(t *testing.T) {
 		},
 		"node": func(t *testing.T, m Message) string { return run(t, codeOf(t, "node", m, 0), "node", "-e", nodeReader) },
 		"rabbitmqadmin": func(t *testing.T, m Message) string {
-			if _, err := exec.LookPath("python3"); err != nil {
-				t.Skip("python3 is not on this machine")
-			}
+			program(t, "python3")
 			return run(t, "rabbitmqadmin() { python3 -c '"+adminReader+"' \"$@\"; }\n"+codeOf(t, "rabbitmqadmin", m, 0), "bash")
 		},
 		"java": func(t *testing.T, m Message) string {
