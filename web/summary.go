@@ -189,7 +189,7 @@ func (s *Server) axis(snap archive.Snapshot, q views.Query) (axis, bool) {
 	if !from.Before(to) {
 		from = to.Add(-time.Second)
 	}
-	a := axis{step: step(to.Sub(from))}
+	a := axis{step: query.BarWidth(to.Sub(from), maxBuckets)}
 	// A range that was asked for stands in the middle of a longer axis.
 	if spare := maxBuckets*a.step - to.Sub(from); to.Before(now) && spare > 0 {
 		to = to.Add(spare / 2)
@@ -203,22 +203,6 @@ func (s *Server) axis(snap archive.Snapshot, q views.Query) (axis, bool) {
 	}
 	a.from = a.to.Add(-maxBuckets * a.step)
 	return a, true
-}
-
-// step is a round time of which at most maxBuckets-1 cover the span, so that one
-// is left for the start on a round time.
-func step(span time.Duration) time.Duration {
-	for _, w := range [...]time.Duration{
-		time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
-		time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
-		time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
-	} {
-		if span <= (maxBuckets-1)*w {
-			return w
-		}
-	}
-	const day = 24 * time.Hour
-	return day * (1 + span/day/(maxBuckets-1))
 }
 
 // arrivals counts everything that has arrived, from the archive's counters.

@@ -200,24 +200,6 @@ func TestPageThatHoldsAll(t *testing.T) {
 	}
 }
 
-func TestAxisSteps(t *testing.T) {
-	for span, want := range map[time.Duration]time.Duration{
-		0: time.Second, 119 * time.Second: time.Second, 120 * time.Second: 2 * time.Second, time.Hour: 30 * time.Minute / 30 * 1,
-		24 * time.Hour: 15 * time.Minute, 60 * 24 * time.Hour: 24 * time.Hour, 300 * 24 * time.Hour: 3 * 24 * time.Hour,
-	} {
-		if span == time.Hour {
-			want = time.Minute
-		}
-		got := step(span)
-		if got != want {
-			t.Errorf("%v: steps of %v, want %v", span, got, want)
-		}
-		if span > (maxBuckets-1)*got {
-			t.Errorf("%v: %d steps of %v do not cover it", span, maxBuckets-1, got)
-		}
-	}
-}
-
 // What the time does not suffice for is said, and comes after the page.
 func TestCountsAreBoundedInTime(t *testing.T) {
 	f := newFixture(t)

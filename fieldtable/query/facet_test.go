@@ -105,10 +105,14 @@ func TestBarWidth(t *testing.T) {
 	}{
 		{0, 120, time.Second}, {119 * time.Second, 120, time.Second}, {119*time.Second + 1, 120, 2 * time.Second},
 		{24 * time.Hour, 120, 15 * time.Minute}, {time.Hour, 1, time.Hour}, {1000 * 24 * time.Hour, 11, 101 * 24 * time.Hour},
+		{time.Hour, 120, time.Minute}, {60 * 24 * time.Hour, 120, 24 * time.Hour}, {300 * 24 * time.Hour, 120, 3 * 24 * time.Hour},
 	} {
-		got := barWidth(c.span, c.bars)
+		got := BarWidth(c.span, c.bars)
 		if got != c.want {
-			t.Errorf("barWidth(%v, %d) = %v, want %v", c.span, c.bars, got, c.want)
+			t.Errorf("BarWidth(%v, %d) = %v, want %v", c.span, c.bars, got, c.want)
+		}
+		if c.span > got*time.Duration(max(c.bars-1, 1)) {
+			t.Errorf("BarWidth(%v, %d): bars of %v do not cover it", c.span, c.bars, got)
 		}
 	}
 }

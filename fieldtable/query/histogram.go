@@ -48,7 +48,7 @@ const (
 func (q *Query) Histogram(ctx context.Context, s archive.Snapshot, r PageRequest, bars int, split *Operand, series int) (Histogram, error) {
 	h := Histogram{}
 	from, to := r.bounds(s)
-	h.Width = barWidth(to.Sub(from), max(1, min(bars, maxBars)))
+	h.Width = BarWidth(to.Sub(from), max(1, min(bars, maxBars)))
 	h.Start = from.Truncate(h.Width).UTC()
 	n := 0
 	if to.After(from) {
@@ -126,9 +126,9 @@ func (r *PageRequest) bounds(s archive.Snapshot) (from, to time.Time) {
 	return from, to
 }
 
-// barWidth is the least width of a round number of seconds that needs no more bars
+// BarWidth is the least width of a round number of seconds that needs no more bars
 // than given, counting one more for the start on a round time.
-func barWidth(span time.Duration, bars int) time.Duration {
+func BarWidth(span time.Duration, bars int) time.Duration {
 	for _, w := range [...]time.Duration{
 		time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
 		time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
