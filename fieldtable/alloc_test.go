@@ -59,7 +59,8 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What hostile tables cost is bounded by their size, whatever their lengths claim and however often names repeat.
+// What hostile tables cost is bounded by their size, whatever their lengths claim and however often
+// names repeat.
 func TestHostileTablesAreCheap(t *testing.T) {
 	tables := map[string][]byte{
 		"100,000 duplicates": fttest.Table(func(e *fttest.Encoder) {
@@ -131,7 +132,10 @@ func bomb(levels int, tag byte, name []byte) []byte {
 // A length of 4 GiB with nothing behind it allocates no more than the error and its path.
 func TestLengthsAllocateNothing(t *testing.T) {
 	for _, tag := range "SxFAcC" {
-		table := fieldtable.View(fttest.Table(func(e *fttest.Encoder) { e.Sized("k", byte(tag), 0xffffffff, nil) }), nil)
+		table := fieldtable.View(
+			fttest.Table(func(e *fttest.Encoder) { e.Sized("k", byte(tag), 0xffffffff, nil) }),
+			nil,
+		)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for range 100 {

@@ -22,13 +22,14 @@ type behaviour struct {
 	timestamps timestamps
 	names      nameRule
 
-	refusesNaN       bool // and infinities
-	floatsReversed   bool // reads f in the byte order of the host, taken to be little-endian
-	doublesOnly      bool // holds 64-bit integers as IEEE doubles
-	losesShortTail   bool // what begins in the last 3 octets of a table or array
-	takesWhatIsLeft  bool // of a string whose length is greater than that
-	textIsUTF8       bool // octets that are no UTF-8 become U+FFFD
-	arraysEndEarly   bool // takes an element without any octet after its tag for the end of the array
+	refusesNaN      bool // and infinities
+	floatsReversed  bool // reads f in the byte order of the host, taken to be little-endian
+	doublesOnly     bool // holds 64-bit integers as IEEE doubles
+	losesShortTail  bool // what begins in the last 3 octets of a table or array
+	takesWhatIsLeft bool // of a string whose length is greater than that
+	textIsUTF8      bool // octets that are no UTF-8 become U+FFFD
+	// takes an element without any octet after its tag for the end of the array
+	arraysEndEarly   bool
 	emptyArrayIsNull bool
 	emptyTableIsNull bool
 	emptyBytesIsNull bool
@@ -41,17 +42,19 @@ const (
 	lastCounts duplicates = iota
 	firstCounts
 	allKept
-	firstAndLast // RabbitMQ: look-ups take the first, the headers exchange and the management page the last
+	// RabbitMQ: look-ups take the first, the headers exchange and the management page the last
+	firstAndLast
 	secondRefused
 )
 
 type decimals uint8
 
 const (
-	signedDecimals    decimals = iota
-	unsignedDecimals           // the unscaled value
-	signAndMagnitude           // the top bit is the sign; a scale above 28 is refused
-	unscaledDecimals           // the unscaled value is taken for the value, and the scale for its display
+	signedDecimals   decimals = iota
+	unsignedDecimals          // the unscaled value
+	signAndMagnitude          // the top bit is the sign; a scale above 28 is refused
+	// the unscaled value is taken for the value, and the scale for its display
+	unscaledDecimals
 	magnitudeMaxScale = 28
 )
 
@@ -84,72 +87,126 @@ func Clients() []Client {
 			Name: "RabbitMQ server", Version: "5b09e556da (2026-08)",
 			Source:  "rabbitmq/rabbitmq-server deps/rabbit_common/src/rabbit_binary_parser.erl, parse_table",
 			Refusal: "closes the connection", TagError: "541 INTERNAL_ERROR",
-			behaviour: behaviour{dialect: rabbitMQ, duplicates: firstAndLast, decimals: unsignedDecimals, timestamps: unsignedTimestamps, refusesNaN: true},
-		}, {
+			behaviour: behaviour{
+				dialect:    rabbitMQ,
+				duplicates: firstAndLast,
+				decimals:   unsignedDecimals,
+				timestamps: unsignedTimestamps,
+				refusesNaN: true,
+			},
+		},
+		{
 			Name: "Java", Version: "57d5b1df0",
 			Source:  "rabbitmq/rabbitmq-java-client src/main/java/com/rabbitmq/client/impl/ValueReader.java",
 			Refusal: "closes the connection", TagError: "MalformedFrameException",
 			behaviour: behaviour{dialect: dialect(withoutL), duplicates: firstCounts, timestamps: multipliedSeconds},
-		}, {
+		},
+		{
 			Name: ".NET", Version: "9579b3d5a",
 			Source:  "rabbitmq/rabbitmq-dotnet-client projects/RabbitMQ.Client/Impl/WireFormatting.Read.cs",
 			Refusal: "closes the connection", TagError: "SyntaxErrorException",
 			behaviour: behaviour{dialect: dialect(withoutL), decimals: signAndMagnitude,
 				emptyArrayIsNull: true, emptyTableIsNull: true},
-		}, {
+		},
+		{
 			Name: "Go (amqp091-go)", Version: "1.16.0",
 			Source:  "rabbitmq/amqp091-go read.go, readField",
 			Refusal: "closes the connection", TagError: "ErrSyntax (502)",
 			behaviour: behaviour{dialect: dialect(withoutL), maxElements: 8192, arraysEndEarly: true},
-		}, {
+		},
+		{
 			Name: "Node (amqplib)", Version: "f7503e5",
 			Source:  "amqp-node/amqplib lib/codec.js, decodeFields",
 			Refusal: "closes the connection", TagError: "TypeError",
 			behaviour: behaviour{dialect: dialect(withoutL), decimals: unsignedDecimals, timestamps: unsignedTimestamps,
 				names: objectKeys, doublesOnly: true, takesWhatIsLeft: true, textIsUTF8: true},
-		}, {
+		},
+		{
 			Name: "Python (pika)", Version: "2126d43a",
 			Source:  "pika/pika pika/data.py, decode_value",
 			Refusal: "closes the connection", TagError: "InvalidFieldTypeException",
 			behaviour: behaviour{dialect: dialect(withU), timestamps: dateTimestamps, takesWhatIsLeft: true},
-		}, {
+		},
+		{
 			Name: "Python (py-amqp)", Version: "a03ad34 (2026-07)",
 			Source:  "celery/py-amqp amqp/serialization.py, _read_item",
 			Refusal: "closes the connection", TagError: "FrameSyntaxError",
-			behaviour: behaviour{dialect: pyAMQPLegacy, timestamps: dateTimestamps, names: utf8Names, takesWhatIsLeft: true},
-		}, {
+			behaviour: behaviour{
+				dialect:         pyAMQPLegacy,
+				timestamps:      dateTimestamps,
+				names:           utf8Names,
+				takesWhatIsLeft: true,
+			},
+		},
+		{
 			Name: "Python (pamqp: aio-pika)", Version: "de15021",
 			Source:  "gmr/pamqp pamqp/decode.py, TABLE_MAPPING",
 			Refusal: "closes the connection", TagError: "ValueError",
-			behaviour: behaviour{dialect: dialect(withU.with(tags{0: KindVoid})), timestamps: guessedTimestamps, names: utf8Names},
-		}, {
+			behaviour: behaviour{
+				dialect:    dialect(withU.with(tags{0: KindVoid})),
+				timestamps: guessedTimestamps,
+				names:      utf8Names,
+			},
+		},
+		{
 			Name: "Ruby (Bunny)", Version: "dc6f275",
 			Source:  "ruby-amqp/amq-protocol lib/amq/protocol/table_value_decoder.rb",
 			Refusal: "closes the connection", TagError: "ArgumentError",
-			behaviour: behaviour{dialect: onlyOneIsTrue(dialect(tagsRabbitMQ.without("BuiL").with(tags{'b': KindUint8, 'I': KindUint32}))), decimals: unsignedDecimals, timestamps: unsignedTimestamps,
-				floatsReversed: true, losesShortTail: true, takesWhatIsLeft: true},
-		}, {
+			behaviour: behaviour{
+				dialect: onlyOneIsTrue(dialect(tagsRabbitMQ.without("BuiL").with(tags{
+					'b': KindUint8,
+					'I': KindUint32,
+				}))),
+				decimals:        unsignedDecimals,
+				timestamps:      unsignedTimestamps,
+				floatsReversed:  true,
+				losesShortTail:  true,
+				takesWhatIsLeft: true,
+			},
+		},
+		{
 			Name: "PHP (php-amqplib)", Version: "a82bc9d",
 			Source:  "php-amqplib/php-amqplib PhpAmqpLib/Wire/AMQPAbstractCollection.php, AMQPReader.php",
 			Refusal: "fails", TagError: "AMQPOutOfRangeException",
 			behaviour: behaviour{dialect: dialect(withoutL), timestamps: unsignedTimestamps},
-		}, {
+		},
+		{
 			Name: "C (rabbitmq-c)", Version: "8777a4b",
 			Source:  "alanxz/rabbitmq-c librabbitmq/amqp_table.c, amqp_decode_field_value",
 			Refusal: "fails", TagError: "AMQP_STATUS_BAD_AMQP_DATA",
-			behaviour: behaviour{dialect: rabbitMQC, duplicates: allKept, decimals: unsignedDecimals, timestamps: unsignedTimestamps},
-		}, {
+			behaviour: behaviour{
+				dialect:    rabbitMQC,
+				duplicates: allKept,
+				decimals:   unsignedDecimals,
+				timestamps: unsignedTimestamps,
+			},
+		},
+		{
 			Name: "Rust (lapin)", Version: "1028742",
-			Source:    "amqp-rs/amq-protocol types/src/parsing.rs",
-			Refusal:   "closes the connection",
-			behaviour: behaviour{dialect: dialect(withU), decimals: unsignedDecimals, timestamps: unsignedTimestamps, names: utf8Names},
-		}, {
+			Source:  "amqp-rs/amq-protocol types/src/parsing.rs",
+			Refusal: "closes the connection",
+			behaviour: behaviour{
+				dialect:    dialect(withU),
+				decimals:   unsignedDecimals,
+				timestamps: unsignedTimestamps,
+				names:      utf8Names,
+			},
+		},
+		{
 			Name: "Apache Qpid (Broker-J)", Version: "1df338ce92",
 			Source:  "apache/qpid-broker-j broker-plugins/amqp-0-8-protocol/src/main/java/org/apache/qpid/server/protocol/v0_8/AMQType.java",
 			Refusal: "refuses the message", TagError: "IllegalArgumentException",
-			behaviour: behaviour{dialect: qpidJava, duplicates: secondRefused, decimals: unscaledDecimals, names: nonEmptyNames,
-				textIsUTF8: true, emptyTableIsNull: true, emptyBytesIsNull: true},
-		}, {
+			behaviour: behaviour{
+				dialect:          qpidJava,
+				duplicates:       secondRefused,
+				decimals:         unscaledDecimals,
+				names:            nonEmptyNames,
+				textIsUTF8:       true,
+				emptyTableIsNull: true,
+				emptyBytesIsNull: true,
+			},
+		},
+		{
 			Name: "LavinMQ", Version: "f9b7af7",
 			Source:    "cloudamqp/amq-protocol.cr src/amq/protocol/table.cr",
 			Refusal:   "fails when the field is read",

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Dialect is one way to read type tags. It is immutable; every function that names one returns the same pointer each time.
+// Dialect is one way to read type tags. It is immutable; every function that names one returns the
+// same pointer each time.
 type Dialect struct {
 	name, description string
 
@@ -100,15 +101,19 @@ var tags091 = tagsRabbitMQ.without("x").with(tags{'s': KindShortStr, 'U': KindIn
 var tagsQpidText = tags{'c': KindLongStr, 'C': KindLongStr, 'k': KindChar8}
 
 var (
-	lenient = newDialect("lenient",
+	lenient = newDialect(
+		"lenient",
 		"RabbitMQ's tags, and those that it refuses but that mean only one thing elsewhere: U (pika, py-amqp, lapin), c, C and k (Apache Qpid).",
-		tagsRabbitMQ.with(tags{'U': KindInt16}).with(tagsQpidText))
+		tagsRabbitMQ.with(tags{'U': KindInt16}).with(tagsQpidText),
+	)
 	rabbitMQ = newDialect("rabbitmq",
 		"What RabbitMQ's server reads (rabbit_binary_parser); decimals signed, as the 0-9-1 errata say.",
 		tagsRabbitMQ)
-	spec091 = newDialect("spec-0-9-1",
+	spec091 = newDialect(
+		"spec-0-9-1",
 		"The grammar of the AMQP 0-9-1 specification, section 4.2.1, to the letter: s is a short string, l is unsigned, x is unknown.",
-		tags091)
+		tags091,
+	)
 	spec09 = newDialect("spec-0-9",
 		"The AMQP 0-9 specification: I, D, S, T, F and V only.",
 		tags08.with(tags{'V': KindVoid}))
@@ -116,12 +121,16 @@ var (
 		"The AMQP 0-8 specification, section 4.2.5.5: I, D, S, T and F only.",
 		tags08)
 	qpidJava = qpidJavaDialect()
-	qpidNET  = newDialect("qpid-dotnet",
+	qpidNET  = newDialect(
+		"qpid-dotnet",
 		"Apache Qpid's .NET client 0.10 (AMQTypeMap): L is unsigned; no arrays, and no decimals or timestamps, which it does not implement.",
-		tagsRabbitMQ.without("uDAT").with(tags{'L': KindUint64}).with(tagsQpidText))
-	pyAMQPLegacy = newDialect("py-amqp-legacy",
+		tagsRabbitMQ.without("uDAT").with(tags{'L': KindUint64}).with(tagsQpidText),
+	)
+	pyAMQPLegacy = newDialect(
+		"py-amqp-legacy",
 		"py-amqp up to 5.3.1, as used by Celery (amqp/serialization.py): b and B swapped, s a short string, l unsigned.",
-		tags091.with(tags{'b': KindUint8, 'B': KindInt8, 'x': KindBytes}))
+		tags091.with(tags{'b': KindUint8, 'B': KindInt8, 'x': KindBytes}),
+	)
 	rabbitMQC = newDialect("rabbitmq-c",
 		"The rabbitmq-c client library (amqp_table.c): as RabbitMQ's server, but L is unsigned.",
 		tagsRabbitMQ.with(tags{'L': KindUint64}))
@@ -129,24 +138,30 @@ var (
 )
 
 func qpidJavaDialect() *Dialect {
-	d := newDialect("qpid-java",
+	d := newDialect(
+		"qpid-java",
 		"Apache Qpid Broker-J and the Qpid JMS client for AMQP 0-x (AMQType): timestamps in milliseconds, true only as 1, no L.",
-		tagsRabbitMQ.without("L").with(tagsQpidText))
+		tagsRabbitMQ.without("L").with(tagsQpidText),
+	)
 	d.unit = Milliseconds
 	d.trueIsOne = true
 	return d
 }
 
 func qpid336Dialect() *Dialect {
-	d := newDialect("qpid-336",
+	d := newDialect(
+		"qpid-336",
 		"The extension proposed in Apache issue QPID-336: small letters signed, capitals unsigned, so that S and I are integers; no known client writes it.",
 		tags{
 			't': KindBool, 'b': KindInt8, 's': KindInt16, 'i': KindInt32, 'l': KindInt64,
 			'B': KindUint8, 'S': KindUint16, 'I': KindUint32, 'L': KindUint64, 'f': KindFloat32, 'd': KindFloat64,
 			'k': KindChar8, 'c': KindLongStr, 'C': KindLongStr, 'n': KindVoid, 'x': KindBytes, 'F': KindTable,
-		})
+		},
+	)
 	d.setWidth('c', irregular|2)
-	d.notes = map[byte]string{'D': "an extended float, whose width the proposal does not give, so that it cannot be passed over"}
+	d.notes = map[byte]string{
+		'D': "an extended float, whose width the proposal does not give, so that it cannot be passed over",
+	}
 	return d
 }
 

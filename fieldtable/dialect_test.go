@@ -10,7 +10,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 )
 
-// What each dialect reads, tag by tag: the kind and the octets of its payload, with "4+" for a length of 4 octets.
+// What each dialect reads, tag by tag: the kind and the octets of its payload, with "4+" for a
+// length of 4 octets.
 const (
 	in08       = "I int32 4, D decimal 5, S longstr 4+, T timestamp 8, F table 4+"
 	in09       = in08 + ", V void 0"
@@ -87,7 +88,8 @@ func TestEveryTagOfEveryDialect(t *testing.T) {
 	}
 }
 
-// testWidth reads a field k of that tag, whole, one octet short, and with one octet more than the table has.
+// testWidth reads a field k of that tag, whole, one octet short, and with one octet more than the
+// table has.
 func testWidth(t *testing.T, d *fieldtable.Dialect, tag byte, w tagWidth) {
 	t.Helper()
 	if !w.long {
@@ -123,8 +125,18 @@ func wantWhole(t *testing.T, d *fieldtable.Dialect, value []byte, w tagWidth, pa
 	t.Helper()
 	// The field that follows shows that exactly this one was passed over; every dialect knows F.
 	v, err := fieldtable.View(fieldK(append(slices.Clone(value), 1, 'z', 'F', 0, 0, 0, 0)), d).Lookup("k")
-	if err != nil || v.Kind().String() != w.kind || len(v.Raw()) != payload || v.Offset() != 6 || v.End() != 6+len(value) {
-		t.Errorf("%s: %x: %s of %d octets from %d to %d, %v", d.Name(), value, v.Kind(), len(v.Raw()), v.Offset(), v.End(), err)
+	if err != nil || v.Kind().String() != w.kind || len(v.Raw()) != payload || v.Offset() != 6 ||
+		v.End() != 6+len(value) {
+		t.Errorf(
+			"%s: %x: %s of %d octets from %d to %d, %v",
+			d.Name(),
+			value,
+			v.Kind(),
+			len(v.Raw()),
+			v.Offset(),
+			v.End(),
+			err,
+		)
 	}
 	if _, err := fieldtable.View(fieldK(append(slices.Clone(value), 1, 'z', 'F', 0, 0, 0, 0)), d).Lookup("z"); err != nil {
 		t.Errorf("%s: after %x: %v", d.Name(), value, err)

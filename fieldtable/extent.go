@@ -24,9 +24,10 @@ const (
 	tooDeep = irregular | sizeMask
 )
 
-// extent returns the offset after the value whose tag is b[at], which must be within b. It and exactExtent are the only
-// places where a length from the input becomes an offset, and an offset within b is safe to slice at. One beyond b is for
-// exactExtent to judge: extent is the part that is worth inlining, and knows neither irregular codes nor the last 4 octets.
+// extent returns the offset after the value whose tag is b[at], which must be within b. It and
+// exactExtent are the only places where a length from the input becomes an offset, and an offset
+// within b is safe to slice at. One beyond b is for exactExtent to judge: extent is the part that
+// is worth inlining, and knows neither irregular codes nor the last 4 octets.
 func (w *widths) extent(b []byte, at uint64) uint64 {
 	c := uint64(w[b[at]])
 	if c < irregular {
@@ -39,7 +40,8 @@ func (w *widths) extent(b []byte, at uint64) uint64 {
 	return math.MaxUint64
 }
 
-// exactExtent is extent for every case: if what it returns is beyond b too, the value does not fit or its tag has no width.
+// exactExtent is extent for every case: if what it returns is beyond b too, the value does not fit
+// or its tag has no width.
 func (w *widths) exactExtent(b []byte, at uint64) uint64 {
 	c := uint64(w[b[at]])
 	size := c & sizeMask
@@ -67,7 +69,8 @@ type damage struct {
 	hasTag bool
 }
 
-// diagnose says what is wrong with the element at p, which extent or its name's length found not to fit in b.
+// diagnose says what is wrong with the element at p, which extent or its name's length found not to
+// fit in b.
 func (w *widths) diagnose(b []byte, p uint64, named bool) damage {
 	n, tagAt := uint64(len(b)), p
 	if named {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Hint points at a value whose octets have another reading that is in real use. It is a hint, not a finding: nothing in
-// the octets tells which reading was meant.
+// Hint points at a value whose octets have another reading that is in real use. It is a hint, not a
+// finding: nothing in the octets tells which reading was meant.
 type Hint struct {
 	Offset, End int    // of the field or element, as in Field
 	Path        string // as in SyntaxError
@@ -17,8 +17,9 @@ type Hint struct {
 
 const maxHints = 100
 
-// Hints returns the ambiguous values in t, nested ones too, in wire order, at most 100: s, which is an integer or a string; b, B,
-// l and L whose sign bit is set; D whose sign bit is set; T that looks like another unit; t that is neither 0 nor 1.
+// Hints returns the ambiguous values in t, nested ones too, in wire order, at most 100: s, which is
+// an integer or a string; b, B, l and L whose sign bit is set; D whose sign bit is set; T that
+// looks like another unit; t that is neither 0 nor 1.
 func Hints(t Table) []Hint {
 	s := t.Scan()
 	return appendHints(nil, &s)
@@ -95,10 +96,16 @@ func otherShort(v Value) string {
 	switch v.Kind() {
 	case KindInt16:
 		raw := v.Raw()
-		return fmt.Sprintf("the start of a string of %d octets for the 0-9-1 grammar, py-amqp up to 5.3.1 and AMQP-CPP", raw[0])
+		return fmt.Sprintf(
+			"the start of a string of %d octets for the 0-9-1 grammar, py-amqp up to 5.3.1 and AMQP-CPP",
+			raw[0],
+		)
 	case KindShortStr:
 		if octets := v.Encoded()[1:]; len(octets) >= 2 {
-			return fmt.Sprintf("the 16-bit integer %d for RabbitMQ and most clients", int16(binary.BigEndian.Uint16(octets)))
+			return fmt.Sprintf(
+				"the 16-bit integer %d for RabbitMQ and most clients",
+				int16(binary.BigEndian.Uint16(octets)),
+			)
 		}
 		return "the first half of a 16-bit integer for RabbitMQ and most clients"
 	}
@@ -108,8 +115,11 @@ func otherShort(v Value) string {
 func otherDecimal(v Value) string {
 	d, _ := v.Decimal()
 	magnitude := Decimal{d.Scale, int32(uint32(d.Unscaled) &^ (1 << 31))}
-	return fmt.Sprintf("%s for RabbitMQ's server, amqplib for Node, lapin, Bunny and rabbitmq-c, which read it unsigned; -%s for RabbitMQ's .NET client, which reads sign and magnitude",
-		unsignedDecimal(d), magnitude)
+	return fmt.Sprintf(
+		"%s for RabbitMQ's server, amqplib for Node, lapin, Bunny and rabbitmq-c, which read it unsigned; -%s for RabbitMQ's .NET client, which reads sign and magnitude",
+		unsignedDecimal(d),
+		magnitude,
+	)
 }
 
 // unsignedDecimal writes the decimal with its unscaled value taken as unsigned.
@@ -117,8 +127,8 @@ func unsignedDecimal(d Decimal) string {
 	return string(appendDecimal(nil, d.Scale, int64(uint32(d.Unscaled))))
 }
 
-// A number of seconds above this, in the year 5138, is taken for a finer unit; so is one of milliseconds above a thousand times
-// as much, which as seconds begins in 1973.
+// A number of seconds above this, in the year 5138, is taken for a finer unit; so is one of
+// milliseconds above a thousand times as much, which as seconds begins in 1973.
 const implausibleSeconds = 100_000_000_000
 
 func otherUnit(ts Timestamp) string {

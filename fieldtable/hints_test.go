@@ -66,7 +66,8 @@ func TestHintsInsideAndTheirNumber(t *testing.T) {
 		}
 	}), nil)
 	hints := fieldtable.Hints(table)
-	if len(hints) != 100 || hints[0].Path != "a[0].b" || hints[0].Offset != 16 || hints[0].End != 20 || hints[1].Path != "s" {
+	if len(hints) != 100 || hints[0].Path != "a[0].b" || hints[0].Offset != 16 || hints[0].End != 20 ||
+		hints[1].Path != "s" {
 		t.Errorf("%d hints, the first %v", len(hints), hints[:2])
 	}
 }

@@ -48,7 +48,15 @@ func checkOffsets(t testing.TB, table fieldtable.Table, whole read) {
 	for _, f := range whole.fields {
 		v := f.Value
 		if f.Offset != end || f.End != v.End() || v.PayloadOffset() != v.Offset()+1 {
-			t.Fatalf("field %q at %d to %d, value at %d to %d, want it to begin at %d", f.Name, f.Offset, f.End, v.Offset(), v.End(), end)
+			t.Fatalf(
+				"field %q at %d to %d, value at %d to %d, want it to begin at %d",
+				f.Name,
+				f.Offset,
+				f.End,
+				v.Offset(),
+				v.End(),
+				end,
+			)
 		}
 		end = f.End
 		whole := table.Whole()
@@ -137,7 +145,8 @@ func checkLookups(t testing.TB, table fieldtable.Table, whole read) {
 	}
 }
 
-// checkSeek checks that a value is found again by its offset, and that any other offset leads to nothing outside.
+// checkSeek checks that a value is found again by its offset, and that any other offset leads to
+// nothing outside.
 func checkSeek(t testing.TB, table fieldtable.Table, whole read) {
 	t.Helper()
 	encoded, d := table.Whole(), table.Dialect()
@@ -232,8 +241,8 @@ func firstDamageIn(v fieldtable.Value) error {
 	return nil
 }
 
-// checkPaths checks that what Into knows of its way agrees with what is found by searching from the outermost table, and
-// that a path leads to where it was made.
+// checkPaths checks that what Into knows of its way agrees with what is found by searching from the
+// outermost table, and that a path leads to where it was made.
 func checkPaths(t testing.TB, table fieldtable.Table) {
 	t.Helper()
 	s := table.Scan()
@@ -319,7 +328,8 @@ func TestLaws(t *testing.T) {
 	eachSpecimen(t, func(t *testing.T, s fttest.Specimen, d *fieldtable.Dialect) { checkLaws(t, s.Encoded, d) })
 }
 
-// Cut at any octet, a table keeps the fields before the cut; with its length octets as they were, none.
+// Cut at any octet, a table keeps the fields before the cut; with its length octets as they were,
+// none.
 func TestTruncatedAtEveryOctet(t *testing.T) {
 	eachSpecimen(t, func(t *testing.T, s fttest.Specimen, d *fieldtable.Dialect) {
 		if len(s.Encoded) < 4 {
@@ -330,7 +340,8 @@ func TestTruncatedAtEveryOctet(t *testing.T) {
 		whole := readAll(fieldtable.View(uncut, d))
 		for n := range len(uncut) {
 			cut := slices.Clone(uncut[:n])
-			if got := readAll(fieldtable.View(cut, d)); len(got.fields) > 0 || got.err == nil || fieldtable.View(cut, d).Valid() == nil {
+			if got := readAll(fieldtable.View(cut, d)); len(got.fields) > 0 || got.err == nil ||
+				fieldtable.View(cut, d).Valid() == nil {
 				t.Fatalf("cut at %d: %d fields and %v", n, len(got.fields), got.err)
 			}
 			if n < 4 {

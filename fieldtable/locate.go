@@ -1,11 +1,12 @@
 package fieldtable
 
-// maxPathLen bounds the paths in errors and hints, in octets: names of 255 octets, nested 32 deep, in each of many errors would
-// make a page far greater than the message. A longer path keeps its end, after an ellipsis.
+// maxPathLen bounds the paths in errors and hints, in octets: names of 255 octets, nested 32 deep,
+// in each of many errors would make a page far greater than the message. A longer path keeps its
+// end, after an ellipsis.
 const maxPathLen = 1024
 
-// damaged returns the error for the element at p, which could not be read. Its container ends where b ends, and b begins
-// with the outermost table.
+// damaged returns the error for the element at p, which could not be read. Its container ends where
+// b ends, and b begins with the outermost table.
 func damaged(b []byte, w *widths, d *Dialect, p uint64, named bool) *SyntaxError {
 	found := w.diagnose(b, p, named)
 	e := found.syntaxError(d)
@@ -31,8 +32,9 @@ func (d damage) syntaxError(dialect *Dialect) SyntaxError {
 	return e
 }
 
-// pathTo returns the path from the outermost table to the element whose name, tag or length octets begin at or hold target;
-// without own, to the table or array around it. The elements before target must be sound; each is passed over at most once.
+// pathTo returns the path from the outermost table to the element whose name, tag or length octets
+// begin at or hold target; without own, to the table or array around it. The elements before target
+// must be sound; each is passed over at most once.
 func pathTo(root []byte, d *Dialect, target uint64, own bool) string {
 	var path []byte
 	w := &d.limits[0]

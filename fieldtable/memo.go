@@ -5,18 +5,21 @@ import (
 	"sync"
 )
 
-// Memo answers repeated lookups in one table from at most one pass over it: it remembers the fields that it came across and
-// where it stopped, so that a hit, a miss and a key already passed cost no second scan. It is safe for concurrent use.
+// Memo answers repeated lookups in one table from at most one pass over it: it remembers the fields
+// that it came across and where it stopped, so that a hit, a miss and a key already passed cost no
+// second scan. It is safe for concurrent use.
 type Memo struct {
 	seed maphash.Seed
 
 	mu   sync.Mutex
 	scan Scanner
-	// slots is a hash table of the fields that scan has passed, of duplicates only the first. Its length is 0 or a power of
-	// two, and at most 3 in 4 are used, so that every probe ends at an empty one.
+	// slots is a hash table of the fields that scan has passed, of duplicates only the first. Its
+	// length is 0 or a power of two, and at most 3 in 4 are used, so that every probe ends at an
+	// empty one.
 	slots []memoSlot
 	used  int
-	// err is nil until scan has come to its end; then every key that is not in slots gets it: ErrAbsent or the damage.
+	// err is nil until scan has come to its end; then every key that is not in slots gets it:
+	// ErrAbsent or the damage.
 	err error
 }
 

@@ -36,7 +36,8 @@ func TestMemoIsSafeForConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// However many keys are asked for, the table is read once: what follows the first pass does not depend on the octets any more.
+// However many keys are asked for, the table is read once: what follows the first pass does not
+// depend on the octets any more.
 func TestMemoReadsEachFieldOnce(t *testing.T) {
 	encoded := fttest.Table(func(e *fttest.Encoder) {
 		for i := range 100 {
@@ -47,7 +48,8 @@ func TestMemoReadsEachFieldOnce(t *testing.T) {
 	if _, err := memo.Lookup("k50"); err != nil {
 		t.Fatal(err)
 	}
-	// The tags of all fields that have been passed become unknown; a second pass would stop at the first.
+	// The tags of all fields that have been passed become unknown; a second pass would stop at the
+	// first.
 	for f := range fieldtable.View(encoded, nil).All() {
 		if string(f.Name) == "k51" {
 			break

@@ -6,11 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// A path leads from a table to a value nested in it: x-death[0].reason. Names of letters, digits and -_$#:/@ stand as they are;
-// any other is quoted, with \" and \\ for those two characters and \xNN for an octet that is no UTF-8 or a control character:
-// "NServiceBus.MessageId", "a\"b"[2]. The empty name is "".
+// A path leads from a table to a value nested in it: x-death[0].reason. Names of letters, digits
+// and -_$#:/@ stand as they are; any other is quoted, with \" and \\ for those two characters and
+// \xNN for an octet that is no UTF-8 or a control character: "NServiceBus.MessageId", "a\"b"[2].
+// The empty name is "".
 
-// Step is one step of a path: the first field of that name, or the element with that index, counted from 0.
+// Step is one step of a path: the first field of that name, or the element with that index, counted
+// from 0.
 type Step struct {
 	Name    string
 	Index   int
@@ -68,7 +70,8 @@ func appendSteps(steps []Step, path string) ([]Step, error) {
 	return steps, nil
 }
 
-// cutName reads the name that s begins with, and says how much of s it is, or where and what is wrong.
+// cutName reads the name that s begins with, and says how much of s it is, or where and what is
+// wrong.
 func cutName(s string) (name string, n int, msg string) {
 	if s == "" || s[0] != '"' {
 		for n < len(s) && bare(s[n]) {
@@ -122,7 +125,8 @@ func bare(c byte) bool {
 	return false
 }
 
-// AppendStep appends a name to a path, quoted if it has to be, after a dot unless the path is empty.
+// AppendStep appends a name to a path, quoted if it has to be, after a dot unless the path is
+// empty.
 func AppendStep(path, name []byte) []byte {
 	if len(path) > 0 {
 		path = append(path, '.')
@@ -157,8 +161,8 @@ func AppendIndex(path []byte, index int) []byte {
 	return append(path, ']')
 }
 
-// At returns the value that a path leads to. The error is a *PathError if the path is not written as one, ErrAbsent if it leads
-// nowhere, or a *SyntaxError if there is damage on the way.
+// At returns the value that a path leads to. The error is a *PathError if the path is not written
+// as one, ErrAbsent if it leads nowhere, or a *SyntaxError if there is damage on the way.
 func (t Table) At(path string) (Value, error) {
 	steps, err := appendSteps(make([]Step, 0, 8), path)
 	if err != nil {

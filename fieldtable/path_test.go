@@ -97,7 +97,8 @@ func FuzzPath(f *testing.F) {
 	f.Add(`"\xff\""[12]`, "\xff\x00\u2028")
 	f.Fuzz(func(t *testing.T, path, name string) {
 		quoted := string(fieldtable.AppendStep(nil, []byte(name)))
-		if steps, err := fieldtable.ParsePath(quoted); err != nil || len(steps) != 1 || steps[0].Name != name || !utf8.ValidString(quoted) {
+		if steps, err := fieldtable.ParsePath(quoted); err != nil || len(steps) != 1 || steps[0].Name != name ||
+			!utf8.ValidString(quoted) {
 			t.Fatalf("%q is written %s, which reads as %v, %v", name, quoted, steps, err)
 		}
 		steps, err := fieldtable.ParsePath(path)
@@ -162,7 +163,10 @@ func TestAt(t *testing.T) {
 	if v, err := table.Follow(nil); err != fieldtable.ErrAbsent || !v.IsZero() {
 		t.Errorf("no steps: %v, %v", v, err)
 	}
-	if v, err := table.Follow([]fieldtable.Step{{Index: -1, IsIndex: true}}); err != fieldtable.ErrAbsent || !v.IsZero() {
+	if v, err := table.Follow([]fieldtable.Step{{
+		Index:   -1,
+		IsIndex: true,
+	}}); err != fieldtable.ErrAbsent || !v.IsZero() {
 		t.Errorf("an index first: %v, %v", v, err)
 	}
 }

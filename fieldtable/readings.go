@@ -36,9 +36,10 @@ const (
 	maxReadingText = 120 // octets
 )
 
-// Readings returns the fields and elements of t, nested ones too, in wire order, at most 1,000, each with the clients that read
-// it otherwise. Damage has a Reading of its own, from the element that could not be read to the end of what holds it, with the cause
-// as its Text. A client that gives up at one field is not mentioned at later ones.
+// Readings returns the fields and elements of t, nested ones too, in wire order, at most 1,000,
+// each with the clients that read it otherwise. Damage has a Reading of its own, from the element
+// that could not be read to the end of what holds it, with the cause as its Text. A client that
+// gives up at one field is not mentioned at later ones.
 func Readings(t Table) []Reading {
 	c := comparison{}
 	s := t.Scan()
@@ -63,7 +64,11 @@ func (c *comparison) collect(s *Scanner) {
 	for len(c.readings) < maxReadings && s.Next() {
 		v := s.Value()
 		c.readings = append(c.readings, Reading{
-			Offset: int(s.start), End: int(s.stop), Path: string(shorten(s.AppendPath(nil))), Tag: v.tag, Text: shown(v),
+			Offset: int(s.start),
+			End:    int(s.stop),
+			Path:   string(shorten(s.AppendPath(nil))),
+			Tag:    v.tag,
+			Text:   shown(v),
 		})
 		if inner, ok := s.Into(); ok {
 			c.collect(&inner)
@@ -87,13 +92,18 @@ func (c *comparison) refuse(offset uint64, why string) {
 	c.add(offset, Other{Client: c.client.Name, Why: c.client.Refusal + ": " + why, Fatal: true})
 }
 
-// refuseDamage notes that the client gives up at offset because of the damage that it sees there, which context may explain.
+// refuseDamage notes that the client gives up at offset because of the damage that it sees there,
+// which context may explain.
 func (c *comparison) refuseDamage(offset uint64, context string, e *SyntaxError) {
 	why := c.client.Refusal
 	if e.Err == ErrUnknownTag && c.client.TagError != "" {
 		why += " with " + c.client.TagError
 	}
-	c.add(offset, Other{Client: c.client.Name, Why: fmt.Sprintf("%s: %s%s", why, context, e.appendCause(nil)), Fatal: true})
+	c.add(offset, Other{
+		Client: c.client.Name,
+		Why:    fmt.Sprintf("%s: %s%s", why, context, e.appendCause(nil)),
+		Fatal:  true,
+	})
 }
 
 func (c *comparison) add(offset uint64, o Other) {
@@ -151,7 +161,11 @@ func (c *comparison) compare(mine, theirs *Scanner) bool {
 func (c *comparison) compareDamage(mine, theirs *Scanner) bool {
 	at := mine.pos
 	if theirs.Next() {
-		c.note(at, shown(theirs.Value()), fmt.Sprintf("reads %s as %s", AppendTag(nil, theirs.Value().tag), theirs.Value().kind))
+		c.note(
+			at,
+			shown(theirs.Value()),
+			fmt.Sprintf("reads %s as %s", AppendTag(nil, theirs.Value().tag), theirs.Value().kind),
+		)
 		return true
 	}
 	e := theirs.damage()
@@ -159,7 +173,8 @@ func (c *comparison) compareDamage(mine, theirs *Scanner) bool {
 		c.note(at, "", "takes it for the end of the array")
 		return true
 	}
-	if left := mine.root[min(e.Offset+4, mine.end):mine.end]; c.client.takesWhatIsLeft && e.Err == ErrLengthOverrun && c.client.dialect.isText(e.Tag) {
+	if left := mine.root[min(e.Offset+4, mine.end):mine.end]; c.client.takesWhatIsLeft && e.Err == ErrLengthOverrun &&
+		c.client.dialect.isText(e.Tag) {
 		c.note(at, string(left), "takes what is left")
 		return true
 	}
@@ -200,7 +215,8 @@ func namesakesOf(s Scanner) map[string]namesakes {
 	return all
 }
 
-// duplicate notes what becomes of the field at offset if there are others of its name. It returns false if the client gives up.
+// duplicate notes what becomes of the field at offset if there are others of its name. It returns
+// false if the client gives up.
 func (c *comparison) duplicate(offset uint64, same namesakes) bool {
 	if same.first == same.last {
 		return true
@@ -216,7 +232,11 @@ func (c *comparison) duplicate(offset uint64, same namesakes) bool {
 		}
 	case firstAndLast:
 		if offset != same.last {
-			c.note(offset, "", "its headers exchange and management page see only the last of the fields with this name")
+			c.note(
+				offset,
+				"",
+				"its headers exchange and management page see only the last of the fields with this name",
+			)
 		}
 		if offset != same.first {
 			c.note(offset, "", "its look-ups, as for dead-lettering, see only the first of the fields with this name")
@@ -257,7 +277,8 @@ func (b *behaviour) refusal(s *Scanner, w Value) string {
 	return ""
 }
 
-// reads returns what the client makes of w, its own reading of v, and why, if that is not what v says.
+// reads returns what the client makes of w, its own reading of v, and why, if that is not what v
+// says.
 func (b *behaviour) reads(w, v Value) (text, why string) {
 	switch w.kind {
 	case KindBool:
@@ -271,7 +292,12 @@ func (b *behaviour) reads(w, v Value) (text, why string) {
 		return "", ""
 	case KindFloat32:
 		if bits := binary.LittleEndian.Uint32(w.Raw()); b.floatsReversed && bits != binary.BigEndian.Uint32(w.Raw()) {
-			return strconv.FormatFloat(float64(math.Float32frombits(bits)), 'g', -1, 32), "reads f in the byte order of its host"
+			return strconv.FormatFloat(
+				float64(math.Float32frombits(bits)),
+				'g',
+				-1,
+				32,
+			), "reads f in the byte order of its host"
 		}
 	case KindDecimal:
 		return b.readsDecimal(w)
@@ -303,9 +329,17 @@ func (b *behaviour) readsDecimal(w Value) (text, why string) {
 	case b.decimals == unsignedDecimals && d.Unscaled < 0:
 		return unsignedDecimal(d), "reads the digits unsigned"
 	case b.decimals == signAndMagnitude && d.Unscaled < 0:
-		return "-" + Decimal{d.Scale, int32(uint32(d.Unscaled) &^ (1 << 31))}.String(), "reads a sign bit and 31 bits of magnitude"
+		return "-" + Decimal{
+			d.Scale,
+			int32(uint32(d.Unscaled) &^ (1 << 31)),
+		}.String(), "reads a sign bit and 31 bits of magnitude"
 	case b.decimals == unscaledDecimals && d.Scale > 0 && d.Unscaled != 0:
-		return strconv.Itoa(int(d.Unscaled)) + "." + strings.Repeat("0", int(d.Scale)), "takes the digits for the value without scaling them"
+		return strconv.Itoa(
+			int(d.Unscaled),
+		) + "." + strings.Repeat(
+			"0",
+			int(d.Scale),
+		), "takes the digits for the value without scaling them"
 	}
 	return "", ""
 }
@@ -317,7 +351,12 @@ func (b *behaviour) readsTimestamp(w, v Value) (text, why string) {
 	case ts.Unit != ours.Unit && ts.Value != 0:
 		return shown(w), map[Unit]string{Seconds: "counts seconds", Milliseconds: "counts milliseconds"}[ts.Unit]
 	case b.doublesOnly && uint64(ts.Value) > 1<<53:
-		return strconv.FormatFloat(float64(uint64(ts.Value)), 'f', -1, 64) + " s", "holds integers as doubles, exact to 53 bits"
+		return strconv.FormatFloat(
+			float64(uint64(ts.Value)),
+			'f',
+			-1,
+			64,
+		) + " s", "holds integers as doubles, exact to 53 bits"
 	case b.timestamps == unsignedTimestamps && ts.Value < 0:
 		return strconv.FormatUint(uint64(ts.Value), 10) + " s", "reads the timestamp unsigned"
 	case b.timestamps == guessedTimestamps && uint64(ts.Value) > math.MaxUint32:

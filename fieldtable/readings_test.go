@@ -15,7 +15,10 @@ const all = "RabbitMQ server, Java, .NET, Go (amqp091-go), Node (amqplib), Pytho
 	"Ruby (Bunny), PHP (php-amqplib), C (rabbitmq-c), Rust (lapin), Apache Qpid (Broker-J), LavinMQ"
 
 func except(names ...string) string {
-	return strings.Join(slices.DeleteFunc(strings.Split(all, ", "), func(s string) bool { return slices.Contains(names, s) }), ", ")
+	return strings.Join(
+		slices.DeleteFunc(strings.Split(all, ", "), func(s string) bool { return slices.Contains(names, s) }),
+		", ",
+	)
 }
 
 func TestClients(t *testing.T) {
@@ -31,7 +34,8 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// The field k, or the last part of it, as those read it who read it otherwise: "client: text", with ! for one that gives up.
+// The field k, or the last part of it, as those read it who read it otherwise: "client: text", with
+// ! for one that gives up.
 func TestReadings(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -158,7 +162,14 @@ func TestReadingsOfArrays(t *testing.T) {
 	for _, r := range r {
 		got = append(got, fmt.Sprintf("%s %s: %s", r.Path, r.Text, clientsOf(r)))
 	}
-	want := []string{"a array: ", "a[0] x: ", "a[1] 1: ", "a[2] true: Ruby (Bunny)", "a[3] void: Ruby (Bunny)", "after still here: "}
+	want := []string{
+		"a array: ",
+		"a[0] x: ",
+		"a[1] 1: ",
+		"a[2] true: Ruby (Bunny)",
+		"a[3] void: Ruby (Bunny)",
+		"after still here: ",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

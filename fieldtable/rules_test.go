@@ -25,7 +25,15 @@ type pkg struct {
 
 func packages(t *testing.T) map[string]pkg {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-json=ImportPath,Standard,Imports,Deps", module+"/...")
+	cmd := exec.CommandContext(
+		t.Context(),
+		"go",
+		"list",
+		"-e",
+		"-deps",
+		"-json=ImportPath,Standard,Imports,Deps",
+		module+"/...",
+	)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -89,7 +97,8 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
-// checkOrder keeps fieldtable < wire < archive < query: what comes first imports nothing that comes later.
+// checkOrder keeps fieldtable < wire < archive < query: what comes first imports nothing that comes
+// later.
 func checkOrder(t *testing.T, p pkg) {
 	t.Helper()
 	order := []string{"fieldtable", "fieldtable/wire", "fieldtable/archive", "fieldtable/query"}

@@ -1,15 +1,16 @@
 package fieldtable
 
-// Field is one entry of a table. Name may hold any octets and belongs to the table: it is not a copy.
-// Offset is that of the name's length octet and End that after the value, both from the outermost table's first length octet.
+// Field is one entry of a table. Name may hold any octets and belongs to the table: it is not a
+// copy. Offset is that of the name's length octet and End that after the value, both from the
+// outermost table's first length octet.
 type Field struct {
 	Name        []byte
 	Value       Value
 	Offset, End int
 }
 
-// Scanner reads a table's fields or an array's elements in wire order, and no further than it is asked to.
-// It is a value: a copy keeps its own place.
+// Scanner reads a table's fields or an array's elements in wire order, and no further than it is
+// asked to. It is a value: a copy keeps its own place.
 type Scanner struct {
 	container
 	w     *widths
@@ -18,7 +19,8 @@ type Scanner struct {
 	failed bool
 	pos    uint64
 	count  int // of elements before pos
-	// The element that Next read last: its first octet, its tag, the offset after it (0: none yet), its place in the order.
+	// The element that Next read last: its first octet, its tag, the offset after it (0: none yet),
+	// its place in the order.
 	start, tagAt, stop uint64
 	index              int
 	// up stands on the table or array that this scanner is in, if it came from Into.
@@ -52,7 +54,8 @@ func (s *Scanner) measure() (tagAt, end uint64, ok bool) {
 	return 0, 0, false
 }
 
-// Next reads the next element, which Field and Value then return. It returns false at the end and at damage; Err tells which.
+// Next reads the next element, which Field and Value then return. It returns false at the end and
+// at damage; Err tells which.
 func (s *Scanner) Next() bool {
 	tagAt, end, ok := s.measure()
 	if !ok {
@@ -75,7 +78,8 @@ func (s *Scanner) Skip() bool {
 	return true
 }
 
-// Field returns the field that Next read last, the zero Field before that. An array's elements have a nil Name.
+// Field returns the field that Next read last, the zero Field before that. An array's elements have
+// a nil Name.
 func (s *Scanner) Field() (f Field) {
 	f.Name, f.Value = s.Name(), s.Value()
 	f.Offset, f.End = int(s.start), int(s.stop)
@@ -101,12 +105,13 @@ func (s *Scanner) Value() Value {
 // Index returns how many elements come before the one that Next read last.
 func (s *Scanner) Index() int { return s.index }
 
-// Offset returns where the scanner stands: at the first octet of what Next would read, or of what it could not read.
+// Offset returns where the scanner stands: at the first octet of what Next would read, or of what
+// it could not read.
 func (s *Scanner) Offset() int { return int(s.pos) }
 
-// Into returns a Scanner for the table or array that Next read last; ok is false if it read something else.
-// The new scanner knows by s what it lies in, so that its errors find their path without searching for it: use it
-// only while s stays where it is.
+// Into returns a Scanner for the table or array that Next read last; ok is false if it read
+// something else. The new scanner knows by s what it lies in, so that its errors find their path
+// without searching for it: use it only while s stays where it is.
 func (s *Scanner) Into() (inner Scanner, ok bool) {
 	v := s.Value()
 	if v.kind != KindTable && v.kind != KindArray {
@@ -117,8 +122,8 @@ func (s *Scanner) Into() (inner Scanner, ok bool) {
 	return inner, true
 }
 
-// Err returns a *SyntaxError if Next or Skip met damage or, at the end of the outermost table, if the table as a whole
-// is flawed: its length, or octets that follow it. Otherwise it returns nil.
+// Err returns a *SyntaxError if Next or Skip met damage or, at the end of the outermost table, if
+// the table as a whole is flawed: its length, or octets that follow it. Otherwise it returns nil.
 func (s *Scanner) Err() error {
 	if e := s.damage(); e != nil {
 		return e

@@ -6,11 +6,12 @@ import (
 	"strconv"
 )
 
-// MaxDepth is the deepest level of nesting that is read; the outermost table is level 0, tables and arrays both count.
-// RabbitMQ's Java client stops at the same level.
+// MaxDepth is the deepest level of nesting that is read; the outermost table is level 0, tables and
+// arrays both count. RabbitMQ's Java client stops at the same level.
 const MaxDepth = 32
 
-// What a lookup answers when the table was readable as far as it had to be read and has no such key.
+// What a lookup answers when the table was readable as far as it had to be read and has no such
+// key.
 var ErrAbsent = errors.New("no such key")
 
 // What can be wrong with a table: the Err of a SyntaxError.
@@ -71,11 +72,12 @@ func (r reason) err() error {
 
 // SyntaxError is damage with an address. Everything before it stays readable.
 type SyntaxError struct {
-	// Offset is where the element that could not be read begins, in octets from the outermost table's first length octet:
-	// the table's length (0), the name's length octet, the place of the tag, or the first octet after the tag.
+	// Offset is where the element that could not be read begins, in octets from the outermost
+	// table's first length octet: the table's length (0), the name's length octet, the place of the
+	// tag, or the first octet after the tag.
 	Offset int
-	// Path leads to the damaged value, such as x-death[0].reason; it names the table around it where the
-	// name itself could not be read, and is empty for the outermost table.
+	// Path leads to the damaged value, such as x-death[0].reason; it names the table around it
+	// where the name itself could not be read, and is empty for the outermost table.
 	Path string
 	// Tag is the value's type tag, if HasTag.
 	Tag    byte
@@ -86,7 +88,8 @@ type SyntaxError struct {
 	detail string
 }
 
-// Error returns one line: what is wrong, with the tag, the offset in decimal and hexadecimal, and the path.
+// Error returns one line: what is wrong, with the tag, the offset in decimal and hexadecimal, and
+// the path.
 func (e *SyntaxError) Error() string {
 	b := fmt.Appendf(e.appendCause(nil), ", at byte %d (%#x)", e.Offset, e.Offset)
 	if e.Path != "" {
@@ -143,7 +146,8 @@ func (e *SyntaxError) Reason() string {
 	return "unknown"
 }
 
-// AppendTag appends a type tag as people write it: 'S' for a printable ASCII character, 0x00 for anything else.
+// AppendTag appends a type tag as people write it: 'S' for a printable ASCII character, 0x00 for
+// anything else.
 func AppendTag(dst []byte, tag byte) []byte {
 	if tag > ' ' && tag < 0x7f {
 		return append(dst, '\'', tag, '\'')

@@ -82,7 +82,8 @@ func TestLongPathsAreCut(t *testing.T) {
 	}
 	err := fieldtable.View(fttest.Table(func(e *fttest.Encoder) { write(e, 20) }), nil).Valid()
 	e, ok := errors.AsType[*fieldtable.SyntaxError](err)
-	if !ok || len(e.Path) > 1100 || !utf8.ValidString(e.Path) || !strings.HasPrefix(e.Path, "…") || !strings.HasSuffix(e.Path, `é".bad`) {
+	if !ok || len(e.Path) > 1100 || !utf8.ValidString(e.Path) || !strings.HasPrefix(e.Path, "…") ||
+		!strings.HasSuffix(e.Path, `é".bad`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,8 +12,8 @@ type container struct {
 	d       *Dialect
 	at, end int // at is the first length octet; nothing is read at or after end
 	depth   uint8
-	// flaw is what is wrong with the outermost table as a whole. With a bad length, end is 0 and nothing can be read;
-	// with trailing octets, everything can.
+	// flaw is what is wrong with the outermost table as a whole. With a bad length, end is 0 and
+	// nothing can be read; with trailing octets, everything can.
 	flaw reason
 }
 
@@ -35,12 +35,14 @@ func (c *container) encoded() []byte {
 	return c.root[c.at:c.end:c.end]
 }
 
-// Table is a view of one field table: its octets and the dialect to read them in. It holds no state, so it can be
-// copied and used by many goroutines at once; nobody may change the octets meanwhile. The zero Table is empty.
+// Table is a view of one field table: its octets and the dialect to read them in. It holds no
+// state, so it can be copied and used by many goroutines at once; nobody may change the octets
+// meanwhile. The zero Table is empty.
 type Table struct{ container }
 
-// View looks at encoded as one field table with its 4 length octets. It never fails: damage, also a length that
-// is not exactly that of what follows, is reported when the table is read. A nil dialect means Lenient.
+// View looks at encoded as one field table with its 4 length octets. It never fails: damage, also a
+// length that is not exactly that of what follows, is reported when the table is read. A nil
+// dialect means Lenient.
 func View(encoded []byte, d *Dialect) Table {
 	if d == nil {
 		d = lenient
@@ -77,10 +79,12 @@ func Cut(b []byte, d *Dialect) (t Table, rest []byte) {
 	return t, rest
 }
 
-// Encoded returns the table with its length octets, as on the wire, without any octets that follow it.
+// Encoded returns the table with its length octets, as on the wire, without any octets that follow
+// it.
 func (t Table) Encoded() []byte { return t.encoded() }
 
-// Whole returns everything that the outermost table was viewed in: Encoded and, after View, octets that follow it.
+// Whole returns everything that the outermost table was viewed in: Encoded and, after View, octets
+// that follow it.
 func (t Table) Whole() []byte { return t.root }
 
 // Dialect returns the dialect in which the table is read.
@@ -91,7 +95,8 @@ func (t Table) Dialect() *Dialect {
 // Offset returns where the table's length octets are, in octets from those of the outermost table.
 func (t Table) Offset() int { return t.at }
 
-// DeclaredLen returns the length that the table claims, without its own 4 octets; ok is false if those are incomplete.
+// DeclaredLen returns the length that the table claims, without its own 4 octets; ok is false if
+// those are incomplete.
 func (t Table) DeclaredLen() (n uint32, ok bool) {
 	b := t.encoded()
 	if len(b) < 4 {
@@ -100,8 +105,8 @@ func (t Table) DeclaredLen() (n uint32, ok bool) {
 	return binary.BigEndian.Uint32(b), true
 }
 
-// All returns the fields in wire order, duplicates included, then the error, once and last with a zero Field, if there is damage.
-// It does not look into nested tables and arrays.
+// All returns the fields in wire order, duplicates included, then the error, once and last with a
+// zero Field, if there is damage. It does not look into nested tables and arrays.
 func (t Table) All() iter.Seq2[Field, error] {
 	return func(yield func(Field, error) bool) {
 		b, w, p := t.bounds()
@@ -135,9 +140,10 @@ func (t Table) All() iter.Seq2[Field, error] {
 // Scan returns a Scanner before the first field.
 func (t Table) Scan() Scanner { return newScanner(t.container, true) }
 
-// Lookup returns the value of the first field of that name: of duplicates, AMQP 0-9-1 section 4.2.5.5 lets only the first count.
-// It passes over the fields before it without reading their values. The error is ErrAbsent if there is no such field,
-// or a *SyntaxError if there is damage before it.
+// Lookup returns the value of the first field of that name: of duplicates, AMQP 0-9-1 section
+// 4.2.5.5 lets only the first count. It passes over the fields before it without reading their
+// values. The error is ErrAbsent if there is no such field, or a *SyntaxError if there is damage
+// before it.
 func (t Table) Lookup(key string) (Value, error) {
 	b, w, first := t.bounds()
 	at, end := find(b, w, first, key)
@@ -152,8 +158,9 @@ func (t Table) Lookup(key string) (Value, error) {
 	return Value{}, ErrAbsent
 }
 
-// find passes over the fields from p on until it comes to the key, and returns where its tag and its end are. If there is no such
-// field, end is beyond b; then at is that of the field that could not be read, or not within b either.
+// find passes over the fields from p on until it comes to the key, and returns where its tag and
+// its end are. If there is no such field, end is beyond b; then at is that of the field that could
+// not be read, or not within b either.
 func find(b []byte, w *widths, p uint64, key string) (at, end uint64) {
 	for p < uint64(len(b)) {
 		size := uint64(b[p])
@@ -181,9 +188,10 @@ func (t Table) Get(key string) (v Value, ok bool) {
 	return v, err == nil
 }
 
-// Project looks up several keys in one pass, which ends as soon as all are found. dst[i] becomes the value of keys[i],
-// the zero Value if it is absent; dst must be at least as long as keys. found counts the keys that have a value.
-// The error is a *SyntaxError if there is damage before all were found; values found before it are in dst.
+// Project looks up several keys in one pass, which ends as soon as all are found. dst[i] becomes
+// the value of keys[i], the zero Value if it is absent; dst must be at least as long as keys. found
+// counts the keys that have a value. The error is a *SyntaxError if there is damage before all were
+// found; values found before it are in dst.
 func (t Table) Project(keys []string, dst []Value) (found int, err error) {
 	dst = dst[:len(keys)]
 	clear(dst)
@@ -236,6 +244,6 @@ func fingerprint(key string) uint64 {
 	return 1 << ((len(key) + int(key[len(key)-1])) & 63)
 }
 
-// Valid returns nil if the table and everything nested in it can be read, otherwise the first damage in
-// depth-first wire order, a *SyntaxError.
+// Valid returns nil if the table and everything nested in it can be read, otherwise the first
+// damage in depth-first wire order, a *SyntaxError.
 func (t Table) Valid() error { return t.valid(true) }

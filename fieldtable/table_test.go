@@ -46,7 +46,8 @@ func TestViewIsStrictAboutTrailingOctets(t *testing.T) {
 func TestZeroTableAndArrayAreEmpty(t *testing.T) {
 	var table fieldtable.Table
 	var array fieldtable.Array
-	if r := readAll(table); r.fields != nil || r.err != nil || table.Valid() != nil || table.Dialect() != fieldtable.Lenient() {
+	if r := readAll(table); r.fields != nil || r.err != nil || table.Valid() != nil ||
+		table.Dialect() != fieldtable.Lenient() {
 		t.Errorf("%v", r)
 	}
 	if _, err := table.Lookup(""); err != fieldtable.ErrAbsent {

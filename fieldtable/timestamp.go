@@ -18,7 +18,8 @@ func (u Unit) String() string {
 	return "s"
 }
 
-// Timestamp counts units since 1970-01-01T00:00:00Z. Value is the wire's 64 bits in two's complement.
+// Timestamp counts units since 1970-01-01T00:00:00Z. Value is the wire's 64 bits in two's
+// complement.
 type Timestamp struct {
 	Value int64
 	Unit  Unit

@@ -12,7 +12,8 @@ func (c *container) valid(named bool) error {
 	return nil
 }
 
-// walk reads everything in b from p on; b ends where the container at that depth ends. Its recursion is bounded by MaxDepth.
+// walk reads everything in b from p on; b ends where the container at that depth ends. Its
+// recursion is bounded by MaxDepth.
 func (c *container) walk(b []byte, p uint64, depth uint8, named bool) *SyntaxError {
 	if p >= uint64(len(b)) {
 		return nil

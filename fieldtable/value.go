@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Value is a view of one value: its tag, its length octets if it has any, its payload. The zero Value stands for no value.
-// Its accessors answer false for a value of another kind.
+// Value is a view of one value: its tag, its length octets if it has any, its payload. The zero
+// Value stands for no value. Its accessors answer false for a value of another kind.
 type Value struct {
 	root    []byte // from the outermost table's first length octet
 	d       *Dialect
@@ -34,9 +34,10 @@ func (v *Value) set(at, end uint64) {
 	v.prefix = v.d.prefixes[v.tag]
 }
 
-// Seek makes v the value whose tag is at offset of encoded, an outermost table with its length octets, as Offset tells it of
-// one of its fields. It passes over nothing and copies nothing. The result is false and v the zero Value if no value can be
-// read there; if at offset is no tag, v is without meaning, but lies within encoded.
+// Seek makes v the value whose tag is at offset of encoded, an outermost table with its length
+// octets, as Offset tells it of one of its fields. It passes over nothing and copies nothing. The
+// result is false and v the zero Value if no value can be read there; if at offset is no tag, v is
+// without meaning, but lies within encoded.
 func (v *Value) Seek(encoded []byte, d *Dialect, offset int) bool {
 	if d == nil {
 		d = lenient
@@ -81,7 +82,8 @@ func (v Value) Encoded() []byte { return v.root[v.at:v.end:v.end] }
 // Offset returns where the tag is, in octets from the outermost table's first length octet.
 func (v Value) Offset() int { return v.at }
 
-// PayloadOffset returns the offset of the first octet after the tag: of the length octets where there are any.
+// PayloadOffset returns the offset of the first octet after the tag: of the length octets where
+// there are any.
 func (v Value) PayloadOffset() int { return v.at + 1 }
 
 // End returns the offset after the value's last octet.
@@ -204,9 +206,10 @@ func (v Value) inside() container {
 	return container{root: v.root, d: v.d, at: v.at + 1, end: v.end, depth: v.depth + 1}
 }
 
-// AppendText appends the value as it is shown: integers and decimals exactly, floats in the shortest form that reads back the
-// same, NaN, +Inf and -Inf, true and false, void, timestamps as their number, strings verbatim, octets in hexadecimal.
-// A table or an array appends only its kind; the zero Value appends nothing.
+// AppendText appends the value as it is shown: integers and decimals exactly, floats in the
+// shortest form that reads back the same, NaN, +Inf and -Inf, true and false, void, timestamps as
+// their number, strings verbatim, octets in hexadecimal. A table or an array appends only its kind;
+// the zero Value appends nothing.
 func (v Value) AppendText(dst []byte) []byte {
 	switch v.kind {
 	case KindInvalid:
@@ -236,7 +239,8 @@ func (v Value) AppendText(dst []byte) []byte {
 	return strconv.AppendInt(dst, n, 10)
 }
 
-// appendFloat follows the shape of encoding/json's numbers: an exponent only below 1e-6 and from 1e21.
+// appendFloat follows the shape of encoding/json's numbers: an exponent only below 1e-6 and from
+// 1e21.
 func (v Value) appendFloat(dst []byte) []byte {
 	f, _ := v.Float64()
 	bits := 64

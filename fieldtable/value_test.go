@@ -66,12 +66,24 @@ func TestAccessorsRefuseOtherKinds(t *testing.T) {
 		return a
 	}
 	want := map[fieldtable.Kind]answers{
-		fieldtable.KindBool: {boolean: true}, fieldtable.KindInt8: {integer: true}, fieldtable.KindUint8: {integer: true},
-		fieldtable.KindInt16: {integer: true}, fieldtable.KindUint16: {integer: true}, fieldtable.KindInt32: {integer: true},
-		fieldtable.KindUint32: {integer: true}, fieldtable.KindInt64: {integer: true}, fieldtable.KindFloat32: {float: true},
-		fieldtable.KindFloat64: {float: true}, fieldtable.KindDecimal: {decimal: true}, fieldtable.KindLongStr: {text: true},
-		fieldtable.KindBytes: {bytes: true}, fieldtable.KindChar8: {bytes: true}, fieldtable.KindTimestamp: {timestamp: true},
-		fieldtable.KindVoid: {}, fieldtable.KindTable: {table: true}, fieldtable.KindArray: {array: true},
+		fieldtable.KindBool:      {boolean: true},
+		fieldtable.KindInt8:      {integer: true},
+		fieldtable.KindUint8:     {integer: true},
+		fieldtable.KindInt16:     {integer: true},
+		fieldtable.KindUint16:    {integer: true},
+		fieldtable.KindInt32:     {integer: true},
+		fieldtable.KindUint32:    {integer: true},
+		fieldtable.KindInt64:     {integer: true},
+		fieldtable.KindFloat32:   {float: true},
+		fieldtable.KindFloat64:   {float: true},
+		fieldtable.KindDecimal:   {decimal: true},
+		fieldtable.KindLongStr:   {text: true},
+		fieldtable.KindBytes:     {bytes: true},
+		fieldtable.KindChar8:     {bytes: true},
+		fieldtable.KindTimestamp: {timestamp: true},
+		fieldtable.KindVoid:      {},
+		fieldtable.KindTable:     {table: true},
+		fieldtable.KindArray:     {array: true},
 	}
 	seen := map[fieldtable.Kind]bool{}
 	for _, s := range fttest.Specimens() {
@@ -89,7 +101,9 @@ func TestAccessorsRefuseOtherKinds(t *testing.T) {
 		t.Errorf("%d kinds seen, want %d", len(seen), len(want))
 	}
 	var zero fieldtable.Value
-	if of(zero) != (answers{}) || !zero.IsZero() || zero.Kind() != fieldtable.KindInvalid || zero.Raw() != nil || zero.Encoded() != nil || zero.AppendText(nil) != nil {
+	if of(zero) != (answers{}) || !zero.IsZero() || zero.Kind() != fieldtable.KindInvalid || zero.Raw() != nil ||
+		zero.Encoded() != nil ||
+		zero.AppendText(nil) != nil {
 		t.Error("the zero Value answers something")
 	}
 	void := valueOf(t, nil, func(e *fttest.Encoder) { e.Void("k") })
@@ -128,12 +142,14 @@ func TestAppendText(t *testing.T) {
 func TestTimestamp(t *testing.T) {
 	v := valueOf(t, fieldtable.QpidJava(), func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000_123) })
 	ts, _ := v.Timestamp()
-	if tm, ok := ts.Time(); !ok || !tm.Equal(time.Date(2023, 11, 14, 22, 13, 20, 123e6, time.UTC)) || ts.Unit.String() != "ms" {
+	if tm, ok := ts.Time(); !ok || !tm.Equal(time.Date(2023, 11, 14, 22, 13, 20, 123e6, time.UTC)) ||
+		ts.Unit.String() != "ms" {
 		t.Errorf("%v, %v", tm, ok)
 	}
 	v = valueOf(t, nil, func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000) })
 	ts, _ = v.Timestamp()
-	if tm, ok := ts.Time(); !ok || !tm.Equal(time.Date(2023, 11, 14, 22, 13, 20, 0, time.UTC)) || ts.Unit.String() != "s" {
+	if tm, ok := ts.Time(); !ok || !tm.Equal(time.Date(2023, 11, 14, 22, 13, 20, 0, time.UTC)) ||
+		ts.Unit.String() != "s" {
 		t.Errorf("%v, %v", tm, ok)
 	}
 }

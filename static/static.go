@@ -1,8 +1,8 @@
-// Package static holds the explorer's scripts and styles: embedded, named after their content so that they
-// can be cached for good, and minified and compressed once, when the program starts.
+// Package static holds the explorer's scripts and styles: embedded, named after their content so
+// that they can be cached for good, and minified and compressed once, when the program starts.
 //
-// Folder vendor holds what others wrote; its SOURCES file says where each file is from, under which licence,
-// and what it hashes to.
+// Folder vendor holds what others wrote; its SOURCES file says where each file is from, under which
+// licence, and what it hashes to.
 package static
 
 import (
@@ -66,17 +66,19 @@ func (a *Assets) URL(name string) string {
 	return a.hashed[name]
 }
 
-// Lookup finds a file by the name that URL gave. What it finds never changes: it can be served as immutable.
+// Lookup finds a file by the name that URL gave. What it finds never changes: it can be served as
+// immutable.
 func (a *Assets) Lookup(hashed string) (File, bool) {
 	f, ok := a.files[hashed]
 	return f, ok
 }
 
-// importSpecifier matches the import of a module in the same folder, also one that is loaded only when it is needed.
+// importSpecifier matches the import of a module in the same folder, also one that is loaded only
+// when it is needed.
 var importSpecifier = regexp.MustCompile(`(\bfrom\s*|\bimport\s*\(?)"\./([a-z0-9-]+\.js)"`)
 
-// add hashes one file, after those that it imports: a module's name follows from its imports' names, so a
-// changed import changes every importer's name too.
+// add hashes one file, after those that it imports: a module's name follows from its imports'
+// names, so a changed import changes every importer's name too.
 func (a *Assets) add(fsys fs.FS, name string, importers []string) (string, error) {
 	if hashed, ok := a.hashed[name]; ok {
 		return hashed, nil
@@ -119,7 +121,8 @@ func (a *Assets) add(fsys fs.FS, name string, importers []string) (string, error
 	return hashed, nil
 }
 
-// smaller leaves out of a script or style what only its reader needs. What others wrote stays as they published it.
+// smaller leaves out of a script or style what only its reader needs. What others wrote stays as
+// they published it.
 func smaller(name string, body []byte) ([]byte, error) {
 	if path.Dir(name) != "." {
 		return body, nil

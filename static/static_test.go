@@ -83,8 +83,8 @@ func TestEmbeddedFiles(t *testing.T) {
 	}
 }
 
-// The scripts are part of the first view, so they stay small. The bound is on what is written here; htmx
-// comes on top.
+// The scripts are part of the first view, so they stay small. The bound is on what is written here;
+// htmx comes on top.
 func TestScriptsAreSmall(t *testing.T) {
 	a, err := New()
 	if err != nil {
@@ -148,7 +148,8 @@ func TestImportErrors(t *testing.T) {
 }
 
 func TestWhatCannotBeMinified(t *testing.T) {
-	if _, err := load(fstest.MapFS{"a.js": {Data: []byte("const = 1")}}); err == nil || !strings.Contains(err.Error(), "a.js") {
+	if _, err := load(fstest.MapFS{"a.js": {Data: []byte("const = 1")}}); err == nil ||
+		!strings.Contains(err.Error(), "a.js") {
 		t.Errorf("a script with a syntax error: %v", err)
 	}
 	a, err := load(fstest.MapFS{"vendor/a.js": {Data: []byte("const  a = 1 // theirs")}})

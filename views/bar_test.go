@@ -12,7 +12,8 @@ import (
 	"github.com/headerglass/headerglass/web/browsertest"
 )
 
-// The filter's input offers names, by keyboard and pointer, and leaves alone what stands around the word.
+// The filter's input offers names, by keyboard and pointer, and leaves alone what stands around the
+// word.
 func TestCompletion(t *testing.T) {
 	b := newTab(t, 1440, 900)
 	server := fixtureServer(t, silent, nil)
@@ -37,8 +38,13 @@ func TestCompletion(t *testing.T) {
 	b.wait(`!(` + open + `) && document.activeElement.id === "q"`)
 	b.keys("y")
 	b.wait(open)
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#q-names li").dispatchEvent(new PointerEvent("pointerdown", {bubbles: true, cancelable: true}))`))
-	b.wait(value + ` === "tenant "`) // the server said that it stands in the place of everything before the cursor
+	b.do(
+		chromedp.Evaluate[chromedp.Void](
+			`document.querySelector("#q-names li").dispatchEvent(new PointerEvent("pointerdown", {bubbles: true, cancelable: true}))`,
+		),
+	)
+	// the server said that it stands in the place of everything before the cursor
+	b.wait(value + ` === "tenant "`)
 }
 
 // The files of the matches are in a sheet that opens by keyboard and goes away as a menu does.
@@ -56,14 +62,20 @@ func TestExportMenu(t *testing.T) {
 			b.do(chromedp.Focus(".files summary"))
 			b.keys(kb.Enter)
 			b.wait(open)
-			b.wait(`(r => r.left >= 0 && r.right <= innerWidth)(document.querySelector(".files .sheet").getBoundingClientRect())`)
+			b.wait(
+				`(r => r.left >= 0 && r.right <= innerWidth)(document.querySelector(".files .sheet").getBoundingClientRect())`,
+			)
 			if width != 320 {
 				browsertest.Axe(t, b.ctx, "export "+scheme)
 			}
 		}
 	}
-	if got := b.text(`[...document.querySelectorAll(".files a")].map(a => a.getAttribute("href")).join("\n")`); !strings.HasPrefix(got, "/export.jsonl?") ||
-		strings.Count(got, "q=tenant") != 4 || !strings.Contains(got, "/export.csv?cols=tenant&") {
+	if got := b.text(`[...document.querySelectorAll(".files a")].map(a => a.getAttribute("href")).join("\n")`); !strings.HasPrefix(
+		got,
+		"/export.jsonl?",
+	) ||
+		strings.Count(got, "q=tenant") != 4 ||
+		!strings.Contains(got, "/export.csv?cols=tenant&") {
 		t.Errorf("the links are\n%s", got)
 	}
 	b.keys(kb.Escape)
@@ -113,22 +125,36 @@ func TestBrush(t *testing.T) {
 		t.Errorf("the brush covers %s, want bars 12 to 59", got)
 	}
 	start := b.text(`document.querySelector("#chart svg").dataset.start`)
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#chart svg").dispatchEvent(new PointerEvent("pointerup", {bubbles: true, pointerId: 1}))`))
-	b.waitAcross(`location.pathname === "/" && new URLSearchParams(location.search).get("from") === new Date(` + start + ` + 12 * 1000).toISOString() && new URLSearchParams(location.search).get("to") === new Date(` + start + ` + 60 * 1000).toISOString()`)
+	b.do(
+		chromedp.Evaluate[chromedp.Void](
+			`document.querySelector("#chart svg").dispatchEvent(new PointerEvent("pointerup", {bubbles: true, pointerId: 1}))`,
+		),
+	)
+	b.waitAcross(
+		`location.pathname === "/" && new URLSearchParams(location.search).get("from") === new Date(` + start + ` + 12 * 1000).toISOString() && new URLSearchParams(location.search).get("to") === new Date(` + start + ` + 60 * 1000).toISOString()`,
+	)
 }
 
-// The histogram, the values and the total follow the live feed, and an explorer that was started again is noticed.
+// The histogram, the values and the total follow the live feed, and an explorer that was started
+// again is noticed.
 func TestLiveSummary(t *testing.T) {
 	b := newTab(t, 1440, 900)
 	feed := newFeed(t)
 	server := fixtureServer(t, feed.serve, feed.opens)
 	b.do(chromedp.Navigate(server.URL + "/list"))
 	<-feed.opens
-	chart := Histogram{Step: time.Second, Buckets: []Bucket{{Start: fixtureNow, Count: 1}, {Start: fixtureNow.Add(time.Second), Count: 77}}}
+	chart := Histogram{
+		Step:    time.Second,
+		Buckets: []Bucket{{Start: fixtureNow, Count: 1}, {Start: fixtureNow.Add(time.Second), Count: 77}},
+	}
 	feed.send(map[string]any{
-		"t": "status", "chart": render(t, Chart(chart, Links{})), "facet": render(t, FacetPanel(fixtureFacet(), chart, Links{})),
+		"t":     "status",
+		"chart": render(t, Chart(chart, Links{})),
+		"facet": render(t, FacetPanel(fixtureFacet(), chart, Links{})),
 	})
-	b.wait(`document.querySelectorAll("#chart svg a").length === 2 && document.querySelector("#chart .axis").textContent.includes("peak 77")`)
+	b.wait(
+		`document.querySelectorAll("#chart svg a").length === 2 && document.querySelector("#chart .axis").textContent.includes("peak 77")`,
+	)
 	b.wait(`document.querySelectorAll("#facet li").length === 7`)
 	b.keys("t")
 	b.wait(`document.querySelector("#chart time").textContent.length === 8`)
@@ -163,7 +189,13 @@ func TestStateIsKeptInLinks(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, tt.got, tt.want)
 		}
 	}
-	for in, want := range map[string]Sort{"": {}, "a": {Path: "a"}, "a:asc": {Path: "a"}, "a:desc": {Path: "a", Desc: true}, `"x:desc"`: {Path: `"x:desc"`}} {
+	for in, want := range map[string]Sort{
+		"":         {},
+		"a":        {Path: "a"},
+		"a:asc":    {Path: "a"},
+		"a:desc":   {Path: "a", Desc: true},
+		`"x:desc"`: {Path: `"x:desc"`},
+	} {
 		if got := parseSort(in); got != want {
 			t.Errorf("sort=%s: %+v, want %+v", in, got, want)
 		}
@@ -193,7 +225,11 @@ func mustQuery(t *testing.T, s string) map[string][]string {
 
 func TestBarParts(t *testing.T) {
 	h := Histogram{Step: time.Second, Series: []Series{{Text: []byte("a")}, {Text: []byte("b")}}}
-	h.Buckets = []Bucket{{Count: 40, Parts: []uint64{20, 10}}, {Count: 3, Parts: []uint64{0, 1}}, {Count: 0, Parts: []uint64{0, 0}}}
+	h.Buckets = []Bucket{
+		{Count: 40, Parts: []uint64{20, 10}},
+		{Count: 3, Parts: []uint64{0, 1}},
+		{Count: 0, Parts: []uint64{0, 0}},
+	}
 	for i, want := range [][]barPart{
 		{{"s1", 20, 20}, {"s2", 10, 10}, {"s0", 0, 10}},
 		{{"s2", 38, 2}, {"s0", 37, 1}},
@@ -225,7 +261,12 @@ func TestChartBand(t *testing.T) {
 		from, to time.Time
 		x, width int
 	}{
-		{time.Time{}, time.Time{}, 0, 0}, {at(2), at(4), 16, 16}, {at(7), time.Time{}, 56, 24}, {time.Time{}, at(1), 0, 8}, {at(-9), at(99), 0, 0}, {at(3), at(3), 24, 1},
+		{time.Time{}, time.Time{}, 0, 0},
+		{at(2), at(4), 16, 16},
+		{at(7), time.Time{}, 56, 24},
+		{time.Time{}, at(1), 0, 8},
+		{at(-9), at(99), 0, 0},
+		{at(3), at(3), 24, 1},
 	} {
 		h.From, h.To = tt.from, tt.to
 		if x, width := chartBand(h); x != tt.x || width != tt.width {
@@ -237,8 +278,20 @@ func TestChartBand(t *testing.T) {
 // What stands in the safety panel, in the broker's terms.
 func TestSafety(t *testing.T) {
 	held := BrokerStatus{
-		State: StateWindowFull, Since: fixtureNow.Add(-time.Minute), Mode: "peek", Held: 1, Window: 1000, HeldSince: fixtureNow.Add(-2 * time.Minute),
-		GiveBackAt: fixtureNow.Add(13 * time.Minute), GivenBack: 40, Consumers: 2, Ready: 7, ObservedAt: fixtureNow, QueueType: "quorum", Known: 12, Reconnects: 1,
+		State:      StateWindowFull,
+		Since:      fixtureNow.Add(-time.Minute),
+		Mode:       "peek",
+		Held:       1,
+		Window:     1000,
+		HeldSince:  fixtureNow.Add(-2 * time.Minute),
+		GiveBackAt: fixtureNow.Add(13 * time.Minute),
+		GivenBack:  40,
+		Consumers:  2,
+		Ready:      7,
+		ObservedAt: fixtureNow,
+		QueueType:  "quorum",
+		Known:      12,
+		Reconnects: 1,
 	}
 	html := render(t, BrokerStrip(held, fixtureNow))
 	for _, part := range []string{
@@ -262,7 +315,10 @@ func TestSafety(t *testing.T) {
 			t.Errorf("no %q with a spool", part)
 		}
 	}
-	if html = render(t, BrokerStrip(BrokerStatus{Mode: "drain", State: StatePaused}, fixtureNow)); !strings.Contains(html, `class="badge takes"`) || !strings.Contains(html, "paused") {
+	if html = render(t, BrokerStrip(BrokerStatus{
+		Mode:  "drain",
+		State: StatePaused,
+	}, fixtureNow)); !strings.Contains(html, `class="badge takes"`) || !strings.Contains(html, "paused") {
 		t.Error("drain does not say so loudly")
 	}
 }

@@ -23,7 +23,8 @@ type tab struct {
 	ctx context.Context
 }
 
-// newTab is a tab of a browser of its own, in the light scheme. What the page complains of fails the test at its end.
+// newTab is a tab of a browser of its own, in the light scheme. What the page complains of fails
+// the test at its end.
 func newTab(t *testing.T, width, height int64) tab {
 	t.Helper()
 	ctx := browsertest.Start(t)
@@ -131,9 +132,23 @@ func (f *feedLine) rows(from, to uint64, skipped int) {
 	f.t.Helper()
 	var l List
 	for seq := to; seq > from; seq-- {
-		l.Rows = append(l.Rows, Row{Seq: seq, Received: fixtureNow, RoutingKey: []byte("<b>live</b>"), HeaderCount: 1, New: true})
+		l.Rows = append(l.Rows, Row{
+			Seq:         seq,
+			Received:    fixtureNow,
+			RoutingKey:  []byte("<b>live</b>"),
+			HeaderCount: 1,
+			New:         true,
+		})
 	}
-	f.send(map[string]any{"t": "rows", "from": from, "to": to, "html": render(f.t, LiveRows(l, Links{})), "count": len(l.Rows), "skipped": skipped, "rate": 1})
+	f.send(map[string]any{
+		"t":       "rows",
+		"from":    from,
+		"to":      to,
+		"html":    render(f.t, LiveRows(l, Links{})),
+		"count":   len(l.Rows),
+		"skipped": skipped,
+		"rate":    1,
+	})
 	select {
 	case ack := <-f.acks:
 		if ack != to {
@@ -239,7 +254,9 @@ func TestLiveFeed(t *testing.T) {
 	// The strip and the keys follow, unless the reader is in them.
 	strip := render(t, BrokerStrip(BrokerStatus{State: StateBlocked, Queue: "q<1>", Mode: "drain"}, fixtureNow))
 	feed.send(map[string]any{"t": "status", "html": strip, "keys": render(t, KeyPanel(KeyList{}, Links{}))})
-	b.wait(`document.querySelector("#broker .state").textContent.trim() === "blocked" && document.querySelector("#broker .queue").textContent.trim() === "q<1>"`)
+	b.wait(
+		`document.querySelector("#broker .state").textContent.trim() === "blocked" && document.querySelector("#broker .queue").textContent.trim() === "q<1>"`,
+	)
 	b.wait(`document.querySelectorAll("#keys li").length === 0`)
 
 	// A lost connection is made again where it ended.
@@ -273,7 +290,9 @@ func TestKeyboardWalk(t *testing.T) {
 	b.keys("g", "g")
 	b.wait(active + `.dataset.seq === "12340"`)
 	b.keys("j", "j", kb.Enter)
-	b.wait(`document.documentElement.dataset.view === "message" && document.querySelector("#inspector article")?.dataset.seq === "12338"`)
+	b.wait(
+		`document.documentElement.dataset.view === "message" && document.querySelector("#inspector article")?.dataset.seq === "12338"`,
+	)
 	b.wait(`location.pathname === "/m/12338" && document.title.startsWith("#12338 · ")`)
 	b.wait(`document.querySelector("#rows tr.sel").dataset.seq === "12338"`)
 
@@ -322,9 +341,13 @@ func TestKeyboardWalk(t *testing.T) {
 	b.keys("]")
 	b.wait(`document.documentElement.dataset.density === "comfortable"`)
 	b.keys("t")
-	b.wait(`document.documentElement.dataset.zone === "local" && document.querySelector(".rows .zone").textContent.startsWith("UTC+")`)
+	b.wait(
+		`document.documentElement.dataset.zone === "local" && document.querySelector(".rows .zone").textContent.startsWith("UTC+")`,
+	)
 	b.do(chromedp.Reload(), chromedp.WaitReady("#rows a"))
-	b.wait(`document.documentElement.dataset.density === "comfortable" && document.documentElement.dataset.zone === "local"`)
+	b.wait(
+		`document.documentElement.dataset.density === "comfortable" && document.documentElement.dataset.zone === "local"`,
+	)
 	b.do(chromedp.Focus("#splitter"))
 	width := b.text(`document.querySelector("#list").offsetWidth`)
 	b.keys(kb.ArrowRight)
@@ -334,7 +357,8 @@ func TestKeyboardWalk(t *testing.T) {
 	b.keys("/")
 	b.wait(`document.activeElement.id === "q"`)
 	b.keys("j")
-	// The browser's protocol types the slash as well, which a keyboard does not once the key is handled.
+	// The browser's protocol types the slash as well, which a keyboard does not once the key is
+	// handled.
 	if got := b.text(`document.activeElement.value`); !strings.HasSuffix(got, "j") {
 		t.Errorf("the filter holds %q", got)
 	}

@@ -16,7 +16,8 @@ type Body struct {
 	Parts            []Part    // when it is text
 	Dump             []DumpRow // when it is not
 	PrevURL, NextURL string
-	JSON             []Part // the whole body, laid out, when it reads as JSON; nil = it does not, or is long
+	// the whole body, laid out, when it reads as JSON; nil = it does not, or is long
+	JSON []Part
 }
 
 // BuildBody lays out the page of the body that begins at the byte q.Body.
@@ -49,7 +50,8 @@ func BuildBody(body []byte, size uint64, links Links, seq uint64) Body {
 	return b
 }
 
-// looksLikeText says whether bytes read better as text than as a dump. What it gets wrong is still exact.
+// looksLikeText says whether bytes read better as text than as a dump. What it gets wrong is still
+// exact.
 func looksLikeText(s []byte) bool {
 	if !utf8.Valid(s) {
 		return false

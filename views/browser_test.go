@@ -24,8 +24,9 @@ var only = flag.String("only", "", "states that TestScreens visits, separated by
 
 const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// fixtureServer serves each fixture at /NAME, and the list also at /, under the policy that the explorer sets. feed answers the live feed;
-// each request for one is put into opens, if there is one.
+// fixtureServer serves each fixture at /NAME, and the list also at /, under the policy that the
+// explorer sets. feed answers the live feed; each request for one is put into opens, if there is
+// one.
 func fixtureServer(t testing.TB, feed func(*websocket.Conn), opens chan<- *http.Request) *httptest.Server {
 	t.Helper()
 	assets, err := static.New()
@@ -73,7 +74,11 @@ func fixtureServer(t testing.TB, feed func(*websocket.Conn), opens chan<- *http.
 	})
 	mux.HandleFunc("GET /api/complete", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		w.Write([]byte(`{"start":0,"items":[{"insert":"tenant","name":"tenant","meaning":"","count":12000},{"insert":"\"<b>tenants</b>\"","name":"<b>tenants</b>","meaning":"","count":3}]}`))
+		w.Write(
+			[]byte(
+				`{"start":0,"items":[{"insert":"tenant","name":"tenant","meaning":"","count":12000},{"insert":"\"<b>tenants</b>\"","name":"<b>tenants</b>","meaning":"","count":3}]}`,
+			),
+		)
 	})
 	mux.HandleFunc("GET /live", func(w http.ResponseWriter, r *http.Request) {
 		ws, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
@@ -105,8 +110,8 @@ func silent(ws *websocket.Conn) {
 	}
 }
 
-// TestScreens looks at every state in both themes at five widths: nothing is wider than the window, what has
-// panes is not higher either, and the page has nothing to complain of.
+// TestScreens looks at every state in both themes at five widths: nothing is wider than the window,
+// what has panes is not higher either, and the page has nothing to complain of.
 func TestScreens(t *testing.T) {
 	ctx := browsertest.Start(t)
 	server := fixtureServer(t, silent, nil)
@@ -133,7 +138,13 @@ func TestScreens(t *testing.T) {
 					if err := browsertest.Viewport(ctx, size[0], size[1], scheme); err != nil {
 						t.Fatal(err)
 					}
-					overflow, err := chromedp.Run(ctx, chromedp.Evaluate[int](`new Promise(done => requestAnimationFrame(() => done(document.scrollingElement.scrollWidth - innerWidth)))`, chromedp.EvalAwaitPromise))
+					overflow, err := chromedp.Run(
+						ctx,
+						chromedp.Evaluate[int](
+							`new Promise(done => requestAnimationFrame(() => done(document.scrollingElement.scrollWidth - innerWidth)))`,
+							chromedp.EvalAwaitPromise,
+						),
+					)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -141,7 +152,10 @@ func TestScreens(t *testing.T) {
 						t.Errorf("at %d px the page is %d px too wide", size[0], overflow)
 					}
 					if size[0] >= 900 {
-						below, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.scrollingElement.scrollHeight - innerHeight`))
+						below, err := chromedp.Run(
+							ctx,
+							chromedp.Evaluate[int](`document.scrollingElement.scrollHeight - innerHeight`),
+						)
 						if err != nil {
 							t.Fatal(err)
 						}

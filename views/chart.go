@@ -32,7 +32,8 @@ type barPart struct {
 	top, height int
 }
 
-// barParts stacks the parts of one bar, the first series at the bottom and what is left of the count on top.
+// barParts stacks the parts of one bar, the first series at the bottom and what is left of the
+// count on top.
 func barParts(b Bucket, h Histogram) []barPart {
 	top := peak(h)
 	if len(h.Series) == 0 {
@@ -75,7 +76,8 @@ func restTotal(h Histogram) uint64 {
 	return all - min(told, all)
 }
 
-// chartBand is the stretch that the time range covers; width 0 where it covers everything or nothing.
+// chartBand is the stretch that the time range covers; width 0 where it covers everything or
+// nothing.
 func chartBand(h Histogram) (x, width int) {
 	if h.From.IsZero() && h.To.IsZero() {
 		return 0, 0
@@ -100,7 +102,9 @@ func chartBand(h Histogram) (x, width int) {
 // barTitle says in words what one bar shows.
 func barTitle(b Bucket, h Histogram, loc *time.Location) string {
 	var w strings.Builder
-	w.WriteString(num(b.Count) + " in " + stepWords(h.Step) + " from " + b.Start.In(loc).Format("15:04:05") + " " + zoneName(loc))
+	w.WriteString(
+		num(b.Count) + " in " + stepWords(h.Step) + " from " + b.Start.In(loc).Format("15:04:05") + " " + zoneName(loc),
+	)
 	var told uint64
 	for i, n := range b.Parts {
 		if n > 0 && i < len(h.Series) {
@@ -124,7 +128,15 @@ func chartLabel(h Histogram, loc *time.Location) string {
 		what = " matching messages from "
 	}
 	last := h.Buckets[len(h.Buckets)-1].Start.Add(h.Step)
-	return num(all) + what + h.Buckets[0].Start.In(loc).Format("15:04:05") + " to " + last.In(loc).Format("15:04:05") + " " + zoneName(loc)
+	return num(
+		all,
+	) + what + h.Buckets[0].Start.In(loc).
+		Format("15:04:05") +
+		" to " + last.In(loc).
+		Format("15:04:05") +
+		" " + zoneName(
+		loc,
+	)
 }
 
 func stepWords(d time.Duration) string {

@@ -30,7 +30,8 @@ type Diff struct {
 // DiffMessage is one of the messages compared.
 type DiffMessage struct {
 	Message Message
-	// URL opens it; Without is the comparison without it, "" when there would be nothing left to compare.
+	// URL opens it; Without is the comparison without it, "" when there would be nothing left to
+	// compare.
 	URL, Without string
 }
 
@@ -100,8 +101,8 @@ func (r *diffRows) put(i int, kind, key string, name []Part, d datum) {
 	row.data[i] = d
 }
 
-// BuildDiff compares messages. Headers are compared by path, occurrence, type and bytes; a field that a message has
-// twice is compared with the same one of the two in the others.
+// BuildDiff compares messages. Headers are compared by path, occurrence, type and bytes; a field
+// that a message has twice is compared with the same one of the two in the others.
 func BuildDiff(ms []Message, d *fieldtable.Dialect, links Links) Diff {
 	if d == nil {
 		d = fieldtable.Lenient()
@@ -137,11 +138,25 @@ func BuildDiff(ms []Message, d *fieldtable.Dialect, links Links) Diff {
 			c.table(t.Scan(), "", "", 1)
 			orders = append(orders, c.order)
 			if c.left < 0 {
-				diff.Notes = append(diff.Notes, fmt.Sprintf("Message %d has more than %s header values: only the first are compared one by one, the table as a whole is all the same.", m.Seq, num(diffValues)))
+				diff.Notes = append(
+					diff.Notes,
+					fmt.Sprintf(
+						"Message %d has more than %s header values: only the first are compared one by one, the table as a whole is all the same.",
+						m.Seq,
+						num(diffValues),
+					),
+				)
 			}
 			if err := t.Valid(); err != nil {
 				damage := newDamage(err, len(m.Headers), len(m.Headers))
-				diff.Notes = append(diff.Notes, fmt.Sprintf("The headers of message %d are damaged at byte %s; what can be read is compared.", m.Seq, offset(damage.Offset)))
+				diff.Notes = append(
+					diff.Notes,
+					fmt.Sprintf(
+						"The headers of message %d are damaged at byte %s; what can be read is compared.",
+						m.Seq,
+						offset(damage.Offset),
+					),
+				)
 			}
 			text("delivery", "header table", sum(m.Headers, uint64(len(m.Headers))), "")
 		} else {
@@ -153,7 +168,10 @@ func BuildDiff(ms []Message, d *fieldtable.Dialect, links Links) Diff {
 				continue
 			}
 			row := newProperty(p, m.Removed, time.Time{})
-			rows.put(i, "property", p.Name, []Part{{Text: p.Name}}, datum{DiffCell{Parts: row.Parts, Removed: row.Removed}, p.Raw})
+			rows.put(i, "property", p.Name, []Part{{Text: p.Name}}, datum{DiffCell{
+				Parts:   row.Parts,
+				Removed: row.Removed,
+			}, p.Raw})
 		}
 		text("body", "body size", []byte(num(m.BodySize)+" B"), "")
 		text("body", "body", sum(m.Body, m.BodySize), "")
@@ -203,7 +221,8 @@ func (r *diffRow) judge() (DiffRow, DiffVerdict) {
 		case cell.Removed:
 			removed = true
 		default:
-			cell.Same = cell.Tag == r.data[first].cell.Tag && bytes.Equal(d.raw, r.data[first].raw) && !r.data[first].cell.Removed
+			cell.Same = cell.Tag == r.data[first].cell.Tag && bytes.Equal(d.raw, r.data[first].raw) &&
+				!r.data[first].cell.Removed
 			changed = changed || !cell.Same
 		}
 		if cell.Set && cell.Tag != r.data[first].cell.Tag {

@@ -46,7 +46,13 @@ func TestPageShowsEveryTagExactly(t *testing.T) {
 	rows := []row{
 		{func(e *fttest.Encoder, k string) { e.Bool(k, true) }, "t", "bool", "true", ""},
 		{func(e *fttest.Encoder, k string) { e.Bool(k, false) }, "t", "bool", "false", ""},
-		{func(e *fttest.Encoder, k string) { e.Value(k, 't', []byte{2}) }, "t", "bool", "true", "stored as 0x02; some clients read only 1 as true"},
+		{
+			func(e *fttest.Encoder, k string) { e.Value(k, 't', []byte{2}) },
+			"t",
+			"bool",
+			"true",
+			"stored as 0x02; some clients read only 1 as true",
+		},
 		{func(e *fttest.Encoder, k string) { e.Int8(k, math.MinInt8) }, "b", "int8", "-128", ""},
 		{func(e *fttest.Encoder, k string) { e.Int8(k, math.MaxInt8) }, "b", "int8", "127", ""},
 		{func(e *fttest.Encoder, k string) { e.Uint8(k, 0) }, "B", "uint8", "0", ""},
@@ -64,7 +70,13 @@ func TestPageShowsEveryTagExactly(t *testing.T) {
 		{func(e *fttest.Encoder, k string) { e.Float32(k, 0.1) }, "f", "float32", "0.1", ""},
 		{func(e *fttest.Encoder, k string) { e.Float32(k, math.SmallestNonzeroFloat32) }, "f", "float32", "1e-45", ""},
 		{func(e *fttest.Encoder, k string) { e.Float64(k, 0.1) }, "d", "float64", "0.1", ""},
-		{func(e *fttest.Encoder, k string) { e.Float64(k, math.MaxFloat64) }, "d", "float64", "1.7976931348623157e+308", ""},
+		{
+			func(e *fttest.Encoder, k string) { e.Float64(k, math.MaxFloat64) },
+			"d",
+			"float64",
+			"1.7976931348623157e+308",
+			"",
+		},
 		{func(e *fttest.Encoder, k string) { e.Float64(k, math.Copysign(0, -1)) }, "d", "float64", "-0", ""},
 		{func(e *fttest.Encoder, k string) { e.Float64(k, math.NaN()) }, "d", "float64", "NaN", ""},
 		{func(e *fttest.Encoder, k string) { e.Float64(k, math.Inf(1)) }, "d", "float64", "+Inf", ""},
@@ -74,17 +86,41 @@ func TestPageShowsEveryTagExactly(t *testing.T) {
 		{func(e *fttest.Encoder, k string) { e.Decimal(k, 12, -1) }, "D", "decimal", "-0.000000000001", ""},
 		{func(e *fttest.Encoder, k string) { e.Str(k, "") }, "S", "longstr", `""`, ""},
 		{func(e *fttest.Encoder, k string) { e.Str(k, ` <b>&amp;"'  é 😀`) }, "S", "longstr", ` <b>&amp;"'  é 😀`, ""},
-		{func(e *fttest.Encoder, k string) { e.Str(k, "a\x00\u202e\u00a0\tb") }, "S", "longstr", `a\x00\u202e\xa0\tb`, ""},
+		{
+			func(e *fttest.Encoder, k string) { e.Str(k, "a\x00\u202e\u00a0\tb") },
+			"S",
+			"longstr",
+			`a\x00\u202e\xa0\tb`,
+			"",
+		},
 		{func(e *fttest.Encoder, k string) { e.Str(k, "\xff\x00A") }, "S", "longstr", "ff 00 41  ··A", "not UTF-8"},
 		{func(e *fttest.Encoder, k string) { e.Str(k, long) }, "S", "longstr", long[:160] + long, ""},
 		{func(e *fttest.Encoder, k string) { e.Bytes(k, nil) }, "x", "bytes", "no bytes", ""},
-		{func(e *fttest.Encoder, k string) { e.Bytes(k, []byte{0, 1, 0xfe, '<'}) }, "x", "bytes", "00 01 fe 3c  ···<", ""},
+		{
+			func(e *fttest.Encoder, k string) { e.Bytes(k, []byte{0, 1, 0xfe, '<'}) },
+			"x",
+			"bytes",
+			"00 01 fe 3c  ···<",
+			"",
+		},
 		{func(e *fttest.Encoder, k string) { e.Value(k, 'c', []byte("\x00\x00\x00\x02ok")) }, "c", "longstr", "ok", ""},
 		{func(e *fttest.Encoder, k string) { e.Value(k, 'C', []byte("\x00\x00\x00\x02ok")) }, "C", "longstr", "ok", ""},
 		{func(e *fttest.Encoder, k string) { e.Char8(k, 'k') }, "k", "char8", "6b  k", ""},
 		{func(e *fttest.Encoder, k string) { e.Timestamp(k, 0) }, "T", "timestamp", "0", "1970-01-01 00:00:00 UTC"},
-		{func(e *fttest.Encoder, k string) { e.Timestamp(k, math.MinInt64) }, "T", "timestamp", "-9223372036854775808", "outside the years 1 to 9999"},
-		{func(e *fttest.Encoder, k string) { e.Timestamp(k, math.MaxInt64) }, "T", "timestamp", "9223372036854775807", "outside the years 1 to 9999"},
+		{
+			func(e *fttest.Encoder, k string) { e.Timestamp(k, math.MinInt64) },
+			"T",
+			"timestamp",
+			"-9223372036854775808",
+			"outside the years 1 to 9999",
+		},
+		{
+			func(e *fttest.Encoder, k string) { e.Timestamp(k, math.MaxInt64) },
+			"T",
+			"timestamp",
+			"9223372036854775807",
+			"outside the years 1 to 9999",
+		},
 		{func(e *fttest.Encoder, k string) { e.Void(k) }, "V", "void", "void", ""},
 		{func(e *fttest.Encoder, k string) { e.Nested(k, func(*fttest.Encoder) {}) }, "F", "table", "0 fields", ""},
 		{func(e *fttest.Encoder, k string) { e.Array(k, func(*fttest.Encoder) {}) }, "A", "array", "0 elements", ""},
@@ -134,7 +170,18 @@ func TestPageShowsEveryTagExactly(t *testing.T) {
 			}
 		}
 		if gotName != name(i) || tag != want.tag || kind != want.kind || value != want.value {
-			t.Errorf("row %d reads %q %q %q %q, want %q %q %q %q", i, gotName, tag, kind, value, name(i), want.tag, want.kind, want.value)
+			t.Errorf(
+				"row %d reads %q %q %q %q, want %q %q %q %q",
+				i,
+				gotName,
+				tag,
+				kind,
+				value,
+				name(i),
+				want.tag,
+				want.kind,
+				want.value,
+			)
 		}
 		if want.notes != "" && !strings.Contains(rest, want.notes) {
 			t.Errorf("row %d: notes %q, want %q", i, rest, want.notes)

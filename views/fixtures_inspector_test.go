@@ -63,13 +63,21 @@ func guessesTable() []byte {
 
 func diffMessages() []Message {
 	message := func(seq uint64, m Message, write func(*fttest.Encoder)) Message {
-		m.Seq, m.Received, m.HasHeaders, m.Headers = seq, fixtureNow.Add(-time.Duration(seq)*time.Second), true, fttest.Table(write)
+		m.Seq, m.Received, m.HasHeaders, m.Headers = seq, fixtureNow.Add(
+			-time.Duration(seq)*time.Second,
+		), true, fttest.Table(
+			write,
+		)
 		m.BodySize = uint64(len(m.Body))
 		m.Exchange = []byte("amq.topic")
 		return m
 	}
 	return []Message{
-		message(17, Message{RoutingKey: []byte("acme.orders"), Body: []byte("one"), Properties: fixtureProperties()}, func(e *fttest.Encoder) {
+		message(17, Message{
+			RoutingKey: []byte("acme.orders"),
+			Body:       []byte("one"),
+			Properties: fixtureProperties(),
+		}, func(e *fttest.Encoder) {
 			e.Str("tenant", "acme")
 			e.Int32("retries", 5)
 			e.Str("dup", "a")
@@ -78,7 +86,11 @@ func diffMessages() []Message {
 			e.Array("path", func(e *fttest.Encoder) { e.Str("", "x"); e.Int64("", 1) })
 			e.Void("none")
 		}),
-		message(19, Message{RoutingKey: []byte("acme.orders"), Body: []byte("two"), Properties: fixtureProperties()[:3]}, func(e *fttest.Encoder) {
+		message(19, Message{
+			RoutingKey: []byte("acme.orders"),
+			Body:       []byte("two"),
+			Properties: fixtureProperties()[:3],
+		}, func(e *fttest.Encoder) {
 			e.Str("retries", "5")
 			e.Str("tenant", "acme")
 			e.Str("dup", "a")
@@ -92,7 +104,11 @@ func diffMessages() []Message {
 
 func diffFixture(p Page) fixture {
 	p.Title = "Compare"
-	return fixture{name: "diff", page: p, draw: func(p Page) templ.Component { return DiffPage(p, BuildDiff(diffMessages(), nil, p.Links)) }}
+	return fixture{
+		name: "diff",
+		page: p,
+		draw: func(p Page) templ.Component { return DiffPage(p, BuildDiff(diffMessages(), nil, p.Links)) },
+	}
 }
 
 func inspectFixture(p Page, data []byte, problem string) fixture {
@@ -103,7 +119,14 @@ func inspectFixture(p Page, data []byte, problem string) fixture {
 	if data != nil {
 		p.Links.Pasted = "z=abc"
 		in := BuildInspector(Message{Headers: data, HasHeaders: true}, InspectorOptions{
-			Links: p.Links, Now: fixtureNow, Pasted: &Pasted{Size: len(data), As: "field table", Other: "content header", OtherURL: "/inspect?as=header&z=abc"},
+			Links: p.Links,
+			Now:   fixtureNow,
+			Pasted: &Pasted{
+				Size:     len(data),
+				As:       "field table",
+				Other:    "content header",
+				OtherURL: "/inspect?as=header&z=abc",
+			},
 		})
 		p.Inspector = &in
 	}
@@ -111,12 +134,26 @@ func inspectFixture(p Page, data []byte, problem string) fixture {
 }
 
 func captureFixture(p Page) fixture {
-	found := &Found{More: 12, Notes: []string{"3 packets were clipped when they were captured; tcpdump -s 0 keeps them whole"}}
+	found := &Found{
+		More:  12,
+		Notes: []string{"3 packets were clipped when they were captured; tcpdump -s 0 keeps them whole"},
+	}
 	for i := range 5 {
 		found.Messages = append(found.Messages, FoundMessage{
-			Received: fixtureNow, Exchange: []byte("amq.topic"), RoutingKey: []byte("acme.orders.<b>created"), Headers: i, Size: 1 << (4 * i), URL: "/inspect?z=abc",
+			Received:   fixtureNow,
+			Exchange:   []byte("amq.topic"),
+			RoutingKey: []byte("acme.orders.<b>created"),
+			Headers:    i,
+			Size:       1 << (4 * i),
+			URL:        "/inspect?z=abc",
 		})
 	}
-	found.Messages[4].URL, found.Messages[0].Exchange, found.Messages[1].RoutingKey = "", nil, []byte(strings.Repeat("a long key.", 20))
-	return fixture{name: "capture", page: p, draw: func(p Page) templ.Component { return InspectPage(p, InspectForm{MaxBytes: 1 << 20, Found: found}) }}
+	found.Messages[4].URL, found.Messages[0].Exchange, found.Messages[1].RoutingKey = "", nil, []byte(
+		strings.Repeat("a long key.", 20),
+	)
+	return fixture{
+		name: "capture",
+		page: p,
+		draw: func(p Page) templ.Component { return InspectPage(p, InspectForm{MaxBytes: 1 << 20, Found: found}) },
+	}
 }

@@ -32,13 +32,29 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 		return Page{
 			Links: Links{Query: q}, Assets: assets, Now: fixtureNow,
 			Broker: BrokerStatus{
-				State: StateConsuming, Since: fixtureNow.Add(-41 * time.Minute), Mode: "peek", Queue: "orders.dead-letter",
-				Held: 312, Window: 1000, GivenBack: 0, Product: "RabbitMQ", Version: "3.10.8", Rate: 48.2, Stored: 12340, Evicted: 1204,
-				Oldest: fixtureNow.Add(-3 * time.Hour), Bytes: 41 << 20, MaxBytes: 256 << 20,
+				State:          StateConsuming,
+				Since:          fixtureNow.Add(-41 * time.Minute),
+				Mode:           "peek",
+				Queue:          "orders.dead-letter",
+				Held:           312,
+				Window:         1000,
+				GivenBack:      0,
+				Product:        "RabbitMQ",
+				Version:        "3.10.8",
+				Rate:           48.2,
+				Stored:         12340,
+				Evicted:        1204,
+				Oldest:         fixtureNow.Add(-3 * time.Hour),
+				Bytes:          41 << 20,
+				MaxBytes:       256 << 20,
 				PublishCommand: `rabbitmqadmin publish exchange=amq.default routing_key=orders.dead-letter payload=hello properties='{"headers":{"tenant":"acme","retries":5}}'`,
 			},
 			Bar: QueryBar{Query: q.Q, Live: true, ExportLimit: 100_000}, Keys: fixtureKeys(), Chart: fixtureChart(r),
-			Examples: []FilterExample{{`x-death`, "has that header"}, {`retries > 3 AND tenant = 'acme'`, "numbers compare exactly across types"}, {`malformed()`, "the header table is damaged"}},
+			Examples: []FilterExample{
+				{`x-death`, "has that header"},
+				{`retries > 3 AND tenant = 'acme'`, "numbers compare exactly across types"},
+				{`malformed()`, "the header table is damaged"},
+			},
 		}
 	}
 	rows := func(n int) []Row {
@@ -71,23 +87,65 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	add("list", p)
 
 	p = base(Query{Q: "tenant = 'acme' AND retries > 3", Columns: []string{"tenant", "x-death[0].reason"}})
-	p.List = List{Rows: rows(40), Older: 12240, Newer: 12340, Total: 12340, Last: 12340, Columns: []Column{{Path: "tenant", Tags: []byte("S")}, {Path: "x-death[0].reason", Tags: []byte("SI")}}, Count: &Total{Matched: 312, Damaged: 2}}
+	p.List = List{
+		Rows:    rows(40),
+		Older:   12240,
+		Newer:   12340,
+		Total:   12340,
+		Last:    12340,
+		Columns: []Column{{Path: "tenant", Tags: []byte("S")}, {Path: "x-death[0].reason", Tags: []byte("SI")}},
+		Count:   &Total{Matched: 312, Damaged: 2},
+	}
 	for i := range p.List.Rows {
-		p.List.Rows[i].Cells = []Cell{{Tag: 'S', Text: []byte("acme"), Set: true}, {Tag: 'S', Text: []byte("expired"), Set: i%3 != 0}}
+		p.List.Rows[i].Cells = []Cell{
+			{Tag: 'S', Text: []byte("acme"), Set: true},
+			{Tag: 'S', Text: []byte("expired"), Set: i%3 != 0},
+		}
 	}
 	p.Bar.Live = false
 	p.Bar.Chips = []Chip{{"tenant = 'acme'", "retries > 3"}, {"retries > 3", "tenant = 'acme'"}}
-	p.Bar.Explain = &Explain{Keys: []string{"tenant", "retries"}, Shapes: 41, ShapesMatched: 6, Matched: 312, Scanned: 10240, Skipped: 9900, Damaged: 2, BytesRead: 41233, Elapsed: 1234 * time.Microsecond, Complete: true}
+	p.Bar.Explain = &Explain{
+		Keys:          []string{"tenant", "retries"},
+		Shapes:        41,
+		ShapesMatched: 6,
+		Matched:       312,
+		Scanned:       10240,
+		Skipped:       9900,
+		Damaged:       2,
+		BytesRead:     41233,
+		Elapsed:       1234 * time.Microsecond,
+		Complete:      true,
+	}
 	add("filtered", p)
 
-	p = base(Query{Q: "x-death", Facet: "tenant", Columns: []string{"retries"}, Sort: Sort{Path: "retries", Desc: true}, Damaged: true})
-	p.List = List{Rows: rows(30), Total: 12340, Last: 12340, Columns: []Column{{Path: "retries", Tags: []byte("IS")}}, Count: &Total{Matched: 4211, Damaged: 3, Complete: true}}
+	p = base(Query{
+		Q:       "x-death",
+		Facet:   "tenant",
+		Columns: []string{"retries"},
+		Sort:    Sort{Path: "retries", Desc: true},
+		Damaged: true,
+	})
+	p.List = List{
+		Rows:    rows(30),
+		Total:   12340,
+		Last:    12340,
+		Columns: []Column{{Path: "retries", Tags: []byte("IS")}},
+		Count:   &Total{Matched: 4211, Damaged: 3, Complete: true},
+	}
 	for i := range p.List.Rows {
 		p.List.Rows[i].Cells = []Cell{{Tag: 'I', Text: []byte(itoa(30 - i)), Set: i < 25}}
 		p.List.Rows[i].Undecided = p.List.Rows[i].Damaged
 	}
 	p.Bar.Live = false
-	p.Bar.Explain = &Explain{Keys: []string{"x-death"}, Shapes: 41, ShapesMatched: 9, Matched: 4211, Skipped: 12340, Elapsed: 81 * time.Microsecond, Complete: true}
+	p.Bar.Explain = &Explain{
+		Keys:          []string{"x-death"},
+		Shapes:        41,
+		ShapesMatched: 9,
+		Matched:       4211,
+		Skipped:       12340,
+		Elapsed:       81 * time.Microsecond,
+		Complete:      true,
+	}
 	p.Chart.Filtered, p.Chart.Partial = true, true
 	p.Facet = fixtureFacet()
 	for _, v := range p.Facet.Values[:3] {
@@ -107,33 +165,66 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	add("range", p)
 
 	add("message", open(Query{}, Message{
-		Exchange: []byte("amq.topic"), RoutingKey: []byte("acme.orders.created"), ConsumerTag: []byte("headerglass-1f2e"), HasHeaders: true, Redelivered: true,
-		Headers: richTable(), Properties: fixtureProperties(), Body: []byte("{\n  \"order\": 8812,\n  \"tenant\": \"acme\",\n  \"lines\": [{\"sku\": \"A-1\", \"qty\": 2}],\n  \"note\": \"Grüße aus Köln\"\n}\n"),
+		Exchange:    []byte("amq.topic"),
+		RoutingKey:  []byte("acme.orders.created"),
+		ConsumerTag: []byte("headerglass-1f2e"),
+		HasHeaders:  true,
+		Redelivered: true,
+		Headers:     richTable(),
+		Properties:  fixtureProperties(),
+		Body: []byte(
+			"{\n  \"order\": 8812,\n  \"tenant\": \"acme\",\n  \"lines\": [{\"sku\": \"A-1\", \"qty\": 2}],\n  \"note\": \"Grüße aus Köln\"\n}\n",
+		),
 	}))
 	p = open(Query{Full: true}, Message{
-		Exchange: []byte("amq.topic"), RoutingKey: []byte("acme.orders.created"), HasHeaders: true, Headers: richTable(), Properties: fixtureProperties(), Body: []byte("hello"),
+		Exchange:   []byte("amq.topic"),
+		RoutingKey: []byte("acme.orders.created"),
+		HasHeaders: true,
+		Headers:    richTable(),
+		Properties: fixtureProperties(),
+		Body:       []byte("hello"),
 	})
 	add("full", p)
 	add("damaged", open(Query{}, Message{
-		RoutingKey: []byte("orders"), HasHeaders: true, Headers: damagedTable(), Body: []byte{0, 1, 2, 0xff, 0xfe, 'a', 'b', 'c'}, BodySize: 70000,
-		Properties: fixtureProperties()[:2], PropertiesErr: "the content header ends inside message_id, at byte 212 (0xd4)",
+		RoutingKey:    []byte("orders"),
+		HasHeaders:    true,
+		Headers:       damagedTable(),
+		Body:          []byte{0, 1, 2, 0xff, 0xfe, 'a', 'b', 'c'},
+		BodySize:      70000,
+		Properties:    fixtureProperties()[:2],
+		PropertiesErr: "the content header ends inside message_id, at byte 212 (0xd4)",
 	}))
 	add("forty", open(Query{}, Message{
-		Exchange: []byte("celery"), RoutingKey: []byte("celery"), HasHeaders: true, Headers: fttest.Table(func(e *fttest.Encoder) {
+		Exchange:   []byte("celery"),
+		RoutingKey: []byte("celery"),
+		HasHeaders: true,
+		Headers: fttest.Table(func(e *fttest.Encoder) {
 			for i := range 40 {
 				e.Str(fmt.Sprintf("x-acme-header-%02d", i), strings.Repeat("value ", i%7+1))
 			}
 		}),
 	}))
 	add("long", open(Query{}, Message{
-		Exchange: []byte("ex"), RoutingKey: bytes.Repeat([]byte("order.created.eu."), 15), HasHeaders: true, Headers: fttest.Table(func(e *fttest.Encoder) {
-			e.Str("x-exception-stacktrace", "java.lang.IllegalStateException: no such order\n"+strings.Repeat("\tat com.acme.orders.Handler.handle(Handler.java:42)\n", 1300))
+		Exchange:   []byte("ex"),
+		RoutingKey: bytes.Repeat([]byte("order.created.eu."), 15),
+		HasHeaders: true,
+		Headers: fttest.Table(func(e *fttest.Encoder) {
+			e.Str(
+				"x-exception-stacktrace",
+				"java.lang.IllegalStateException: no such order\n"+strings.Repeat(
+					"\tat com.acme.orders.Handler.handle(Handler.java:42)\n",
+					1300,
+				),
+			)
 			e.Bytes("blob", bytes.Repeat([]byte{0xde, 0xad, 0xbe, 0xef, 'o', 'k', '<', '&'}, 1000))
 			e.Str("after", "it")
 		}),
 	}))
 	add("rtl", open(Query{}, Message{
-		Exchange: []byte("أوامر"), RoutingKey: []byte("طلبات.جديدة"), HasHeaders: true, Headers: fttest.Table(func(e *fttest.Encoder) {
+		Exchange:   []byte("أوامر"),
+		RoutingKey: []byte("طلبات.جديدة"),
+		HasHeaders: true,
+		Headers: fttest.Table(func(e *fttest.Encoder) {
 			e.Str("greeting", "مرحبا بالعالم 123 abc")
 			e.Str("hebrew", "שלום עולם")
 			e.Str("spoof", "invoice\u202efdp.exe")
@@ -147,19 +238,48 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	add("deep", open(Query{}, Message{RoutingKey: []byte("deep"), HasHeaders: true, Headers: deepTable(31)}))
 	add("array", open(Query{}, Message{RoutingKey: []byte("array"), HasHeaders: true, Headers: bigArray(120_000)}))
 	at := 4 // the array is the first field
-	add("zoomed", open(Query{At: at, Skip: 500}, Message{RoutingKey: []byte("array"), HasHeaders: true, Headers: bigArray(120_000)}))
-	add("clients", open(Query{Tab: tabReadings}, Message{RoutingKey: []byte("k"), HasHeaders: true, Headers: richTable()}))
+	add("zoomed", open(Query{
+		At:   at,
+		Skip: 500,
+	}, Message{
+		RoutingKey: []byte("array"),
+		HasHeaders: true,
+		Headers:    bigArray(120_000),
+	}))
+	add("clients", open(Query{Tab: tabReadings}, Message{
+		RoutingKey: []byte("k"),
+		HasHeaders: true,
+		Headers:    richTable(),
+	}))
 	add("bare", open(Query{}, Message{RoutingKey: []byte("bare")}))
-	add("deaths", open(Query{Tab: tabDeaths}, Message{RoutingKey: []byte("orders.dead-letter"), HasHeaders: true, Headers: deathsTable()}))
+	add("deaths", open(Query{Tab: tabDeaths}, Message{
+		RoutingKey: []byte("orders.dead-letter"),
+		HasHeaders: true,
+		Headers:    deathsTable(),
+	}))
 	add("guesses", open(Query{Packs: true}, Message{
-		RoutingKey: []byte("acme.orders"), HasHeaders: true, Headers: guessesTable(), Body: []byte(`{"order":8812,"total":12.50,"note":"Grüße","lines":[{"sku":"A-1","qty":2}]}`),
+		RoutingKey: []byte("acme.orders"),
+		HasHeaders: true,
+		Headers:    guessesTable(),
+		Body:       []byte(`{"order":8812,"total":12.50,"note":"Grüße","lines":[{"sku":"A-1","qty":2}]}`),
 	}))
 	for _, lang := range []string{"go", "rabbitmqadmin"} { // comments inside the code, and above it
 		add("code-"+lang, open(Query{Tab: tabCode, Lang: lang}, Message{
-			Exchange: []byte("amq.topic"), RoutingKey: []byte("acme.orders.created"), HasHeaders: true, Headers: richTable(), Properties: fixtureProperties(), Body: []byte("hello"),
+			Exchange:   []byte("amq.topic"),
+			RoutingKey: []byte("acme.orders.created"),
+			HasHeaders: true,
+			Headers:    richTable(),
+			Properties: fixtureProperties(),
+			Body:       []byte("hello"),
 		}))
 	}
-	all = append(all, diffFixture(base(Query{})), inspectFixture(base(Query{}), nil, ""), inspectFixture(base(Query{}), damagedTable(), ""), captureFixture(base(Query{})))
+	all = append(
+		all,
+		diffFixture(base(Query{})),
+		inspectFixture(base(Query{}), nil, ""),
+		inspectFixture(base(Query{}), damagedTable(), ""),
+		captureFixture(base(Query{})),
+	)
 	all[len(all)-2].name = "inspected"
 
 	p = base(Query{})
@@ -196,26 +316,58 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	add("badfilter", p)
 	p = base(Query{})
 	p.List = List{Rows: rows(60), Older: 12280, Total: 12340, Last: 12340}
-	p.Problem = &Problem{Status: 410, Title: "Evicted", Msg: "Message 17 was kept once and has made way for newer ones.", Hint: "Raise --memory to keep more; 12\u202f340 messages since 11:03 fit into 256 MiB.", Action: "Newest messages", URL: "/"}
+	p.Problem = &Problem{
+		Status: 410,
+		Title:  "Evicted",
+		Msg:    "Message 17 was kept once and has made way for newer ones.",
+		Hint:   "Raise --memory to keep more; 12\u202f340 messages since 11:03 fit into 256 MiB.",
+		Action: "Newest messages",
+		URL:    "/",
+	}
 	add("evicted", p)
 	p = base(Query{})
-	p.Problem = &Problem{Status: 404, Title: "No such page", Msg: "There is nothing at this address.", Action: "To the messages", URL: "/"}
+	p.Problem = &Problem{
+		Status: 404,
+		Title:  "No such page",
+		Msg:    "There is nothing at this address.",
+		Action: "To the messages",
+		URL:    "/",
+	}
 	all = append(all, fixture{name: "error", page: p, failed: true})
 	return all
 }
 
 func fixtureRow(r *rand.Rand, seq uint64, at time.Time) Row {
 	exchanges := []string{"", "amq.topic", "orders", "celery", "dlx"}
-	keys := []string{"acme.orders.created", "orders", "celery", "payments.captured.eu-west-1", "invoices.retry", "device.1af3.telemetry"}
+	keys := []string{
+		"acme.orders.created",
+		"orders",
+		"celery",
+		"payments.captured.eu-west-1",
+		"invoices.retry",
+		"device.1af3.telemetry",
+	}
 	names := [][]string{
-		{"x-death", "x-first-death-exchange", "x-first-death-queue", "tenant", "retries"}, {"lang", "task", "id", "shadow", "eta", "retries"},
-		{"traceparent", "tracestate", "baggage"}, {"__TypeId__", "spring_returned_message"}, {"NServiceBus.MessageId", "NServiceBus.EnclosedMessageTypes"}, {"tenant"},
+		{"x-death", "x-first-death-exchange", "x-first-death-queue", "tenant", "retries"},
+		{"lang", "task", "id", "shadow", "eta", "retries"},
+		{"traceparent", "tracestate", "baggage"},
+		{"__TypeId__", "spring_returned_message"},
+		{"NServiceBus.MessageId", "NServiceBus.EnclosedMessageTypes"},
+		{"tenant"},
 	}
 	k := r.Intn(len(names))
 	row := Row{
-		Seq: seq, Received: at, Exchange: []byte(exchanges[r.Intn(len(exchanges))]), RoutingKey: []byte(keys[r.Intn(len(keys))]),
-		HeaderCount: len(names[k]) + r.Intn(4), HeaderBytes: 60 + r.Intn(1400), BodyBytes: uint64(r.Intn(90000)), Keys: names[k],
-		Redelivered: r.Intn(9) == 0, Damaged: r.Intn(23) == 0, Duplicates: r.Intn(17) == 0,
+		Seq:         seq,
+		Received:    at,
+		Exchange:    []byte(exchanges[r.Intn(len(exchanges))]),
+		RoutingKey:  []byte(keys[r.Intn(len(keys))]),
+		HeaderCount: len(names[k]) + r.Intn(4),
+		HeaderBytes: 60 + r.Intn(1400),
+		BodyBytes:   uint64(r.Intn(90000)),
+		Keys:        names[k],
+		Redelivered: r.Intn(9) == 0,
+		Damaged:     r.Intn(23) == 0,
+		Duplicates:  r.Intn(17) == 0,
 	}
 	if r.Intn(30) == 0 {
 		row.NoHeaders, row.Keys = true, nil
@@ -232,7 +384,11 @@ func fixtureKeys() KeyList {
 		"tenant", "x-death", "traceparent", "retries", "x-first-death-exchange", "x-first-death-queue", "x-first-death-reason", "id", "task", "lang",
 		"NServiceBus.MessageId", "NServiceBus.EnclosedMessageTypes", "__TypeId__", "content-type", "MT-Activity-Id", "x-opt-to", "priority", "<b>bold</b>", "a\u202eb", "",
 	} {
-		key := Key{Name: []byte(name), Count: uint64(12000 / (i + 1)), Tags: []TagCount{{Tag: "SAFSISTtxl"[i%10], Count: uint64(11000 / (i + 1))}}}
+		key := Key{
+			Name:  []byte(name),
+			Count: uint64(12000 / (i + 1)),
+			Tags:  []TagCount{{Tag: "SAFSISTtxl"[i%10], Count: uint64(11000 / (i + 1))}},
+		}
 		if name == "retries" {
 			key.Tags, key.Active = []TagCount{{'I', 2900}, {'S', 100}}, true
 		}
@@ -257,7 +413,17 @@ func fixtureChart(r *rand.Rand) Histogram {
 }
 
 func fixtureFacet() *Facet {
-	f := &Facet{Operand: "tenant", Types: []TagCount{{'S', 3980}, {'I', 120}}, Matched: 4211, With: 4100, Other: 260, Bounded: true, Partial: true, Looked: 9900, Kept: 12340}
+	f := &Facet{
+		Operand: "tenant",
+		Types:   []TagCount{{'S', 3980}, {'I', 120}},
+		Matched: 4211,
+		With:    4100,
+		Other:   260,
+		Bounded: true,
+		Partial: true,
+		Looked:  9900,
+		Kept:    12340,
+	}
 	for i, text := range []string{"acme", "globex", "<b>initech</b>", "", "umbrella\u202egro", strings.Repeat("very long ", 20), "42"} {
 		v := FacetValue{Text: []byte(text), Tag: 'S', Count: uint64(2000 / (i + 1)), Filter: "tenant = '" + text + "'"}
 		if i == 5 {
@@ -276,9 +442,27 @@ func fixtureProperties() []Property {
 		return Property{Name: name, Raw: []byte(v), Offset: at, End: at + 1 + len(v)}
 	}
 	return []Property{
-		short("content_type", "application/json", 14), short("content_encoding", "", 31), {Name: "headers", Kind: PropertyTable, Raw: make([]byte, 545), Offset: 32, End: 581},
-		{Name: "delivery_mode", Kind: PropertyOctet, Raw: []byte{2}, Offset: 581, End: 582}, short("correlation_id", "6f1c2d0e-8c1b-4d3e-9a53-ff7e0d2a91aa", 582),
-		short("message_id", "a\x00b\xff<i>", 619), {Name: "timestamp", Kind: PropertyTimestamp, Raw: []byte{0, 0, 0, 0, 0x67, 0x48, 0x57, 0}, Offset: 630, End: 638}, short("app_id", "shop", 638),
+		short("content_type", "application/json", 14), short("content_encoding", "", 31), {
+			Name:   "headers",
+			Kind:   PropertyTable,
+			Raw:    make([]byte, 545),
+			Offset: 32,
+			End:    581,
+		},
+		{
+			Name:   "delivery_mode",
+			Kind:   PropertyOctet,
+			Raw:    []byte{2},
+			Offset: 581,
+			End:    582,
+		}, short("correlation_id", "6f1c2d0e-8c1b-4d3e-9a53-ff7e0d2a91aa", 582),
+		short("message_id", "a\x00b\xff<i>", 619), {
+			Name:   "timestamp",
+			Kind:   PropertyTimestamp,
+			Raw:    []byte{0, 0, 0, 0, 0x67, 0x48, 0x57, 0},
+			Offset: 630,
+			End:    638,
+		}, short("app_id", "shop", 638),
 	}
 }
 

@@ -137,7 +137,8 @@ func span(d time.Duration) string {
 
 func itoa[T ~int | ~int64 | ~uint64](n T) string { return fmt.Sprint(n) }
 
-// text draws parts: plain text, and escapes told apart from it. With breaks, a line ends after its \n.
+// text draws parts: plain text, and escapes told apart from it. With breaks, a line ends after its
+// \n.
 func text(parts []Part, breaks bool) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b strings.Builder
@@ -161,7 +162,8 @@ func text(parts []Part, breaks bool) templ.Component {
 // visible draws a publisher's text.
 func visible(s []byte) templ.Component { return text(Visible(s), false) }
 
-// whole draws a sentence of ours in which neither a number nor an option of the command line is broken into two lines.
+// whole draws a sentence of ours in which neither a number nor an option of the command line is
+// broken into two lines.
 func whole(sentence string) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		for i, word := range strings.Split(sentence, " ") {
@@ -222,8 +224,8 @@ func dumpLines(rows []DumpRow, offsets bool) templ.Component {
 	})
 }
 
-// runs draws the two columns of a hex row. White space stands between runs, not in them, so that a mark covers
-// the bytes alone.
+// runs draws the two columns of a hex row. White space stands between runs, not in them, so that a
+// mark covers the bytes alone.
 func runs(row HexRow) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		b := make([]byte, 0, 1024)
@@ -301,7 +303,11 @@ func roleClass(r Run) string {
 // errorLine draws a filter with what is wrong in it marked, without any white space of its own.
 func errorLine(before, at, after string) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		for _, part := range []struct{ open, text, end string }{{"", before, ""}, {"<mark>", at, "</mark>"}, {"", after, ""}} {
+		for _, part := range []struct{ open, text, end string }{
+			{"", before, ""},
+			{"<mark>", at, "</mark>"},
+			{"", after, ""},
+		} {
 			if _, err := io.WriteString(w, part.open); err != nil {
 				return err
 			}

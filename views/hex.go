@@ -32,8 +32,8 @@ const (
 	RoleRest // cannot be read because of damage before or at it, or follows the table
 )
 
-// Run is bytes that belong to the same field for the same purpose. Owner is the Offset of the deepest Node they
-// belong to, 0 for the outermost table. Class is the value's colour.
+// Run is bytes that belong to the same field for the same purpose. Owner is the Offset of the
+// deepest Node they belong to, 0 for the outermost table. Class is the value's colour.
 type Run struct {
 	Owner       int
 	Role        Role
@@ -43,7 +43,8 @@ type Run struct {
 	bytes       []byte
 }
 
-// BuildHex lays out the page that begins with the row of the byte at from, with the Bytes of links marked.
+// BuildHex lays out the page that begins with the row of the byte at from, with the Bytes of links
+// marked.
 func BuildHex(encoded []byte, t fieldtable.Table, from int, links Links, seq uint64) Hex {
 	h := Hex{Size: len(encoded), Marked: links.Query.Bytes}
 	h.From = min(from, max(len(encoded)-1, 0)) / hexRow * hexRow

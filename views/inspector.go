@@ -10,14 +10,16 @@ import (
 
 // InspectorOptions say how a message is opened.
 type InspectorOptions struct {
-	Links   Links               // with the state of the request: dialect, page of the tree, page of the bytes
+	// with the state of the request: dialect, page of the tree, page of the bytes
+	Links   Links
 	Dialect *fieldtable.Dialect // nil = Lenient
 	Older   uint64              // the next older message in the list; 0 = none
 	Newer   uint64              // the next newer one; 0 = none
 	Now     time.Time           // for relative times; zero leaves them out
 	// TraceURL is where traces are shown, with {trace} and {span} where their ids go; "" = nowhere.
 	TraceURL string
-	// Pasted says that the message is bytes from elsewhere; Links then has Pasted set. Nil = it is in the archive.
+	// Pasted says that the message is bytes from elsewhere; Links then has Pasted set. Nil = it is
+	// in the archive.
 	Pasted *Pasted
 }
 
@@ -111,7 +113,13 @@ func BuildInspector(m Message, o InspectorOptions) Inspector {
 	for _, p := range m.Properties {
 		in.Properties = append(in.Properties, newProperty(p, m.Removed, o.Now))
 	}
-	tree := TreeOptions{Links: o.Links, Seq: m.Seq, Now: o.Now, TraceURL: o.TraceURL, Removed: within(m.Removed, m.HeadersOffset)}
+	tree := TreeOptions{
+		Links:    o.Links,
+		Seq:      m.Seq,
+		Now:      o.Now,
+		TraceURL: o.TraceURL,
+		Removed:  within(m.Removed, m.HeadersOffset),
+	}
 	if !m.HasHeaders {
 		if o.Links.Query.Tab == tabCode {
 			code := BuildCode(m, fieldtable.Table{}, tree)

@@ -45,7 +45,8 @@ func TestBytesAreCopied(t *testing.T) {
 	b.do(chromedp.Click(".copyas [data-as=hex]"))
 	b.wait(`/^([0-9a-f]{2} ){2}[0-9a-f]{2}$/.test(window.copied)`)
 
-	// A selection by dragging, from the name to the value in the same row, in either column, and taken along by the usual keys.
+	// A selection by dragging, from the name to the value in the same row, in either column, and
+	// taken along by the usual keys.
 	at := func(column, byte int) (x, y float64) {
 		t.Helper()
 		place, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]float64](fmt.Sprintf(`(() => {
@@ -62,7 +63,11 @@ func TestBytesAreCopied(t *testing.T) {
 		}
 		return place[0], place[1]
 	}
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#hex").scrollTop = 0; document.querySelector("#hex").scrollIntoView(); null`))
+	b.do(
+		chromedp.Evaluate[chromedp.Void](
+			`document.querySelector("#hex").scrollTop = 0; document.querySelector("#hex").scrollIntoView(); null`,
+		),
+	)
 	for column := range 2 {
 		x, y := at(column, 6)
 		b.mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
@@ -71,9 +76,15 @@ func TestBytesAreCopied(t *testing.T) {
 		x, y = at(column, 13)
 		b.mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 1)
 		b.mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
-		b.wait(`location.search.includes("b=6-13") && document.querySelector("#where").textContent.startsWith("bytes 6 to 13, ")`)
+		b.wait(
+			`location.search.includes("b=6-13") && document.querySelector("#where").textContent.startsWith("bytes 6 to 13, ")`,
+		)
 		b.wait(`getSelection().isCollapsed && document.activeElement.id === "hex"`)
-		b.do(chromedp.Evaluate[chromedp.Void](`window.copied = ""; document.activeElement.dispatchEvent(new ClipboardEvent("copy", {bubbles: true, cancelable: true})); null`))
+		b.do(
+			chromedp.Evaluate[chromedp.Void](
+				`window.copied = ""; document.activeElement.dispatchEvent(new ClipboardEvent("copy", {bubbles: true, cancelable: true})); null`,
+			),
+		)
 		b.wait(`window.copied.split(" ").length === 8`)
 		b.mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
 		b.mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
@@ -94,29 +105,51 @@ func TestBytesAreCopied(t *testing.T) {
 			b.do(chromedp.Click("#tree tr[data-path='tenant'] .type"), chromedp.Click(".copyas [data-as=ascii]"))
 			copied(`".tenantS....acme"`)
 		}
-		b.wait(`!location.search.includes("b=") && !CSS.highlights.has("bytes") && document.documentElement.dataset.view === "message"`)
+		b.wait(
+			`!location.search.includes("b=") && !CSS.highlights.has("bytes") && document.documentElement.dataset.view === "message"`,
+		)
 	}
 
 	// By key: a text as it is, a table and an array as their bytes, which begin with their length.
 	whole := `window.copied.split(" ").length === 4 + parseInt(window.copied.slice(0, 11).replaceAll(" ", ""), 16)`
-	for path, want := range map[string]string{"tenant": `window.copied === "acme"`, "x-death": whole, "x-death[0]": whole} {
-		b.do(chromedp.Evaluate[chromedp.Void](`window.copied = ""; document.querySelector("#tree tr[data-path='` + path + `']").focus()`))
+	for path, want := range map[string]string{
+		"tenant":     `window.copied === "acme"`,
+		"x-death":    whole,
+		"x-death[0]": whole,
+	} {
+		b.do(
+			chromedp.Evaluate[chromedp.Void](
+				`window.copied = ""; document.querySelector("#tree tr[data-path='` + path + `']").focus()`,
+			),
+		)
 		b.keys("y")
 		b.wait(want)
 	}
-	b.wait(`!document.querySelector("#toast").hidden && document.querySelector("#toast").textContent.endsWith("copied")`)
+	b.wait(
+		`!document.querySelector("#toast").hidden && document.querySelector("#toast").textContent.endsWith("copied")`,
+	)
 
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#tree tr[data-path='x-death[0].reason'] .copypath").click()`))
+	b.do(
+		chromedp.Evaluate[chromedp.Void](
+			`document.querySelector("#tree tr[data-path='x-death[0].reason'] .copypath").click()`,
+		),
+	)
 	copied(`"x-death[0].reason"`)
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#tree tr[data-path='tenant'] .copy").click()`))
 	copied(`"acme"`)
 
 	b.do(chromedp.Navigate(server.URL+"/code-go"), chromedp.WaitReady(".copycode"))
 	// Without a clipboard the focus still stays where it is.
-	b.do(chromedp.Evaluate[chromedp.Void](`navigator.clipboard.writeText = () => Promise.reject(); document.querySelector("#toast").hidden = true; document.querySelector("#mark").focus(); document.querySelector(".copycode").click()`))
+	b.do(
+		chromedp.Evaluate[chromedp.Void](
+			`navigator.clipboard.writeText = () => Promise.reject(); document.querySelector("#toast").hidden = true; document.querySelector("#mark").focus(); document.querySelector(".copycode").click()`,
+		),
+	)
 	b.wait(`!document.querySelector("#toast").hidden && document.activeElement.id === "mark"`)
 	b.do(chromedp.Evaluate[chromedp.Void](spy), chromedp.Click(".copycode"))
-	b.wait(`window.copied === document.querySelector("pre.code").textContent && window.copied.startsWith("err := ch.PublishWithContext(ctx, \"amq.topic\"")`)
+	b.wait(
+		`window.copied === document.querySelector("pre.code").textContent && window.copied.startsWith("err := ch.PublishWithContext(ctx, \"amq.topic\"")`,
+	)
 }
 
 // Messages are marked with x and compared with =; the marks outlive the page.
@@ -132,7 +165,9 @@ func TestMarks(t *testing.T) {
 	b.wait(toast + ` === "Point at a header first, or move the focus to one"`)
 	b.keys("j", "x")
 	b.wait(toast + ` === "Message 12340 marked, 1 message in all"`)
-	b.wait(`document.querySelector("#marks span")?.textContent === "1 marked" && document.querySelector("#marks a").hidden`)
+	b.wait(
+		`document.querySelector("#marks span")?.textContent === "1 marked" && document.querySelector("#marks a").hidden`,
+	)
 	b.keys("j", "x")
 	b.wait(`document.querySelector("#marks span")?.textContent === "2 marked"`)
 	b.wait(`[...document.querySelectorAll("#rows tr.marked")].map(r => r.dataset.seq).join() === "12340,12339"`)
@@ -155,7 +190,9 @@ func TestMarks(t *testing.T) {
 
 	// By pointer, on the opened message.
 	b.do(chromedp.Navigate(server.URL+"/message"), chromedp.WaitReady("#mark"), chromedp.Click("#mark"))
-	b.wait(`document.querySelector("#mark").ariaPressed === "true" && document.querySelector("#marks span")?.textContent === "1 marked"`)
+	b.wait(
+		`document.querySelector("#mark").ariaPressed === "true" && document.querySelector("#marks span")?.textContent === "1 marked"`,
+	)
 	b.wait(`document.querySelector("#rows tr.marked")?.dataset.seq === "12338"`)
 	browsertest.Axe(t, b.ctx, "a marked message")
 	b.do(chromedp.Click("#mark"))
@@ -168,8 +205,14 @@ func TestFocusStaysInPlace(t *testing.T) {
 	server := fixtureServer(t, silent, nil)
 	b.do(chromedp.Navigate(server.URL+"/message"), chromedp.WaitReady("#hex b"))
 	for _, selector := range []string{`.tabs a[href*="tab=readings"]`, `.title nav a[rel=next]`, `.tabs a[href*="tab=code"]`} {
-		b.do(chromedp.Evaluate[chromedp.Void](`window.before = document.querySelector("#inspector article"); (() => { const a = document.querySelector(` + "`" + selector + "`" + `); a.focus(); a.click(); })()`))
+		b.do(
+			chromedp.Evaluate[chromedp.Void](
+				`window.before = document.querySelector("#inspector article"); (() => { const a = document.querySelector(` + "`" + selector + "`" + `); a.focus(); a.click(); })()`,
+			),
+		)
 		b.wait(`document.querySelector("#inspector article") !== window.before`)
-		b.wait(`document.activeElement === document.querySelector(` + "`" + selector + "`" + `) || document.activeElement.matches(` + "`" + selector[strings.LastIndex(selector, " ")+1:] + "`" + `)`)
+		b.wait(
+			`document.activeElement === document.querySelector(` + "`" + selector + "`" + `) || document.activeElement.matches(` + "`" + selector[strings.LastIndex(selector, " ")+1:] + "`" + `)`,
+		)
 	}
 }

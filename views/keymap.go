@@ -2,8 +2,8 @@ package views
 
 import "strings"
 
-// Shortcut is one row of the keyboard table. Do names the action for the script, which reads the table out of
-// the help dialog: this is the only list of keys there is.
+// Shortcut is one row of the keyboard table. Do names the action for the script, which reads the
+// table out of the help dialog: this is the only list of keys there is.
 type Shortcut struct {
 	Keys    []string // as KeyboardEvent.key names them; "g g" is a sequence
 	Do      string

@@ -15,7 +15,8 @@ import (
 	"github.com/headerglass/headerglass/web/browsertest"
 )
 
-// What is pointed at stays where it is and in sight, and what is narrow gives way in the right order.
+// What is pointed at stays where it is and in sight, and what is narrow gives way in the right
+// order.
 func TestLayout(t *testing.T) {
 	b := newTab(t, 1440, 900)
 	server := fixtureServer(t, silent, nil)
@@ -40,7 +41,11 @@ func TestLayout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := chromedp.Call(b.ctx, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: at[0], Y: at[1]}); err != nil {
+		if _, err := chromedp.Call(b.ctx, input.DispatchMouseEvent, input.DispatchMouseEventParams{
+			Type: input.DispatchMouseEventTypeMouseMoved,
+			X:    at[0],
+			Y:    at[1],
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,21 +56,45 @@ func TestLayout(t *testing.T) {
 	is("a tag's name", `document.querySelector("#tree .kind").offsetWidth`, "1")
 	point("#tree tr[data-path='x-death[0].reason'] .value")
 	b.wait(`document.querySelector("#where").textContent.endsWith("x-death[0].reason")`)
-	is("a field's ancestors", `[...document.querySelectorAll("#tree tr.near")].map(e => e.dataset.path + " " + getComputedStyle(e).display).join()`, "x-death table-row,x-death[0] table-row")
-	is("bytes around a field", `new Set([...document.querySelectorAll("#hex .near")].map(e => getComputedStyle(e).display)).values().toArray().join()`, "inline")
-	is("where the pointer is", `(() => { const e = document.querySelector("#where"); return e.scrollWidth <= e.clientWidth && e.textContent; })()`, "byte 37 (0x25), length of x-death[0].reason")
+	is(
+		"a field's ancestors",
+		`[...document.querySelectorAll("#tree tr.near")].map(e => e.dataset.path + " " + getComputedStyle(e).display).join()`,
+		"x-death table-row,x-death[0] table-row",
+	)
+	is(
+		"bytes around a field",
+		`new Set([...document.querySelectorAll("#hex .near")].map(e => getComputedStyle(e).display)).values().toArray().join()`,
+		"inline",
+	)
+	is(
+		"where the pointer is",
+		`(() => { const e = document.querySelector("#where"); return e.scrollWidth <= e.clientWidth && e.textContent; })()`,
+		"byte 37 (0x25), length of x-death[0].reason",
+	)
 	is("the verbs over the value", `(() => {
 		const row = document.querySelector("#tree tr[data-path='x-death[0].reason']"), text = row.querySelector(".v").getBoundingClientRect(), verbs = row.querySelector(".verbs").getBoundingClientRect();
 		return getComputedStyle(row.querySelector(".verbs")).opacity + " " + (verbs.bottom > text.top && verbs.right > text.left);
 	})()`, "1 false")
 	point("#tree tr[data-path='x-death[0].reason'] .verbs .copy")
-	is("verbs that are pointed at", `getComputedStyle(document.querySelector("#tree tr[data-path='x-death[0].reason'] .verbs")).opacity`, "1")
+	is(
+		"verbs that are pointed at",
+		`getComputedStyle(document.querySelector("#tree tr[data-path='x-death[0].reason'] .verbs")).opacity`,
+		"1",
+	)
 
-	is("a zone in the head of the list", `(() => { const zone = document.querySelector(".rows .zone"); zone.textContent = "UTC+12:45"; return zone.parentNode.scrollWidth <= zone.parentNode.clientWidth; })()`, "true")
+	is(
+		"a zone in the head of the list",
+		`(() => { const zone = document.querySelector(".rows .zone"); zone.textContent = "UTC+12:45"; return zone.parentNode.scrollWidth <= zone.parentNode.clientWidth; })()`,
+		"true",
+	)
 
 	long := func(number string) {
 		t.Helper()
-		is("room for "+number, `(() => { const a = document.querySelector("#rows th.seq a"); a.textContent = "`+number+`"; return a.parentNode.scrollWidth <= a.parentNode.clientWidth; })()`, "true")
+		is(
+			"room for "+number,
+			`(() => { const a = document.querySelector("#rows th.seq a"); a.textContent = "`+number+`"; return a.parentNode.scrollWidth <= a.parentNode.clientWidth; })()`,
+			"true",
+		)
 	}
 	long("88\u202f888\u202f888")
 
@@ -77,24 +106,51 @@ func TestLayout(t *testing.T) {
 	size(1440, 900)
 
 	b.do(chromedp.Navigate(server.URL+"/damaged"), chromedp.WaitReady("#hex b"))
-	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}}); err != nil {
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{
+		Name:  "forced-colors",
+		Value: "active",
+	}}}); err != nil {
 		t.Fatal(err)
 	}
-	is("a tab in forced colours", `[...document.querySelectorAll(".tabs a")].map(e => getComputedStyle(e).borderBottomColor === "rgb(255, 255, 255)").join()`, "false,true,true")
-	is("damage in forced colours", `getComputedStyle(document.querySelector("#hex .r")).textDecorationLine`, "line-through")
+	is(
+		"a tab in forced colours",
+		`[...document.querySelectorAll(".tabs a")].map(e => getComputedStyle(e).borderBottomColor === "rgb(255, 255, 255)").join()`,
+		"false,true,true",
+	)
+	is(
+		"damage in forced colours",
+		`getComputedStyle(document.querySelector("#hex .r")).textDecorationLine`,
+		"line-through",
+	)
 
 	size(1440, 900)
 	b.do(chromedp.Navigate(server.URL+"/range"), chromedp.WaitReady(".range summary"), chromedp.Click(".range summary"))
-	is("the sheet of times", `(() => { const e = document.querySelector(".range .sheet"); return e.scrollWidth <= e.clientWidth && getComputedStyle(e.querySelector("button")).justifyContent; })()`, "center")
+	is(
+		"the sheet of times",
+		`(() => { const e = document.querySelector(".range .sheet"); return e.scrollWidth <= e.clientWidth && getComputedStyle(e.querySelector("button")).justifyContent; })()`,
+		"center",
+	)
 	b.do(chromedp.Navigate(server.URL+"/nomatch"), chromedp.WaitReady("#empty"))
 	is("a pager without pages", `document.querySelector(".pager").offsetHeight`, "0")
-	is("close names", `[...document.querySelectorAll(".near a")].map(e => e.textContent.trim() + " " + e.getAttribute("href")).join()`, "tenant = 'acme' /?q=tenant+%3D+%27acme%27,tenant-id = 'acme' /?q=tenant-id+%3D+%27acme%27")
+	is(
+		"close names",
+		`[...document.querySelectorAll(".near a")].map(e => e.textContent.trim() + " " + e.getAttribute("href")).join()`,
+		"tenant = 'acme' /?q=tenant+%3D+%27acme%27,tenant-id = 'acme' /?q=tenant-id+%3D+%27acme%27",
+	)
 	b.do(chromedp.Navigate(server.URL+"/down"), chromedp.WaitReady("#live"))
-	is("live without a broker", `getComputedStyle(document.querySelector("#live")).borderColor === getComputedStyle(document.querySelector("#q")).borderColor`, "true")
+	is(
+		"live without a broker",
+		`getComputedStyle(document.querySelector("#live")).borderColor === getComputedStyle(document.querySelector("#q")).borderColor`,
+		"true",
+	)
 
 	size(375, 760)
 	b.do(chromedp.Navigate(server.URL+"/filtered"), chromedp.WaitReady("#rows a"))
-	is("columns in a narrow list", `[...document.querySelectorAll("thead th")].filter(e => e.offsetWidth > 1).map(e => e.className).join()`, "seq,route,col,marks")
+	is(
+		"columns in a narrow list",
+		`[...document.querySelectorAll("thead th")].filter(e => e.offsetWidth > 1).map(e => e.className).join()`,
+		"seq,route,col,marks",
+	)
 	long("8\u202f888\u202f888")
 }
 
@@ -119,13 +175,23 @@ func TestWords(t *testing.T) {
 	has(troubleWords(BrokerStatus{NextAttempt: now.Add(-5 * time.Second)}, now), "next attempt now")
 	has(troubleWords(BrokerStatus{NextAttempt: now.Add(5 * time.Second)}, now), "next attempt in 5 s")
 
-	d := BuildDiff([]Message{{Seq: 12338, HasHeaders: true, Headers: fttest.Table(func(*fttest.Encoder) {})}}, nil, Links{})
+	d := BuildDiff([]Message{{
+		Seq:        12338,
+		HasHeaders: true,
+		Headers:    fttest.Table(func(*fttest.Encoder) {}),
+	}}, nil, Links{})
 	has(render(t, DiffPage(Page{}, d)), "Message 12 338 is held for comparison. Add a second one.")
 
 	has(render(t, Document(Page{Links: Links{Query: Query{Zone: "Asia/Kolkata"}}, Now: now})), "Time IST")
 	has(render(t, Document(Page{Links: Links{Query: Query{Zone: "America/Sao_Paulo"}}, Now: now})), "Time UTC-03")
-	has(render(t, Document(Page{Links: Links{Query: Query{Zone: "Asia/Kolkata"}}})), "Times Asia/KolkataThis computer's zone")
-	if got := render(t, problem(&Problem{Hint: "A larger --memory keeps <" + Num(12340) + ">."})); !strings.Contains(got, `A larger <span class="option">--memory</span> keeps &lt;12`+narrowSpace+`340&gt;.`) {
+	has(
+		render(t, Document(Page{Links: Links{Query: Query{Zone: "Asia/Kolkata"}}})),
+		"Times Asia/KolkataThis computer's zone",
+	)
+	if got := render(t, problem(&Problem{Hint: "A larger --memory keeps <" + Num(12340) + ">."})); !strings.Contains(
+		got,
+		`A larger <span class="option">--memory</span> keeps &lt;12`+narrowSpace+`340&gt;.`,
+	) {
 		t.Errorf("an option may be broken in %s", got)
 	}
 
@@ -136,11 +202,17 @@ func TestWords(t *testing.T) {
 		{"NOT tennant", "tennant", "tenant"},
 		{"tennant = 1 OR tennant = 2", "tennant", "tenant"},
 	} {
-		if got := nearFilter(QueryBar{Query: tt.query, Explain: &Explain{Keys: []string{tt.asked}}}, "tenant"); got != tt.want {
+		if got := nearFilter(QueryBar{
+			Query:   tt.query,
+			Explain: &Explain{Keys: []string{tt.asked}},
+		}, "tenant"); got != tt.want {
 			t.Errorf("close to %s is %s, want %s", tt.query, got, tt.want)
 		}
 	}
-	if got := nearFilter(QueryBar{Query: "a AND b", Explain: &Explain{Keys: []string{"a", "b"}}}, "tenant"); got != "tenant" {
+	if got := nearFilter(QueryBar{
+		Query:   "a AND b",
+		Explain: &Explain{Keys: []string{"a", "b"}},
+	}, "tenant"); got != "tenant" {
 		t.Errorf("close to two names is %s", got)
 	}
 }

@@ -14,15 +14,17 @@ type Links struct {
 	// Base is the path the explorer is mounted under: "" or "/explore", without a slash at the end.
 	Base  string
 	Query Query
-	// Pasted are the parameters that hold the bytes of an opened message that is not in the archive, as
-	// "base64=…"; "" = it is.
+	// Pasted are the parameters that hold the bytes of an opened message that is not in the
+	// archive, as "base64=…"; "" = it is.
 	Pasted string
-	// Open is the opened message, which stays open when the list beside it gets other columns; 0 = none.
+	// Open is the opened message, which stays open when the list beside it gets other columns; 0 =
+	// none.
 	Open uint64
 }
 
-// Query is the state of a page that is kept in its URL. The zero value is the newest page of everything.
-// [ParseQuery] reads it and [Query.Values] writes it; no other code knows the parameters' names.
+// Query is the state of a page that is kept in its URL. The zero value is the newest page of
+// everything. [ParseQuery] reads it and [Query.Values] writes it; no other code knows the
+// parameters' names.
 type Query struct {
 	Q       string    // q: the filter
 	Before  uint64    // before: show messages older than this sequence number
@@ -79,8 +81,8 @@ type Range struct{ Start, End int }
 // Empty says whether the range holds no byte.
 func (r Range) Empty() bool { return r.End <= r.Start }
 
-// ParseQuery reads the state of a page out of a URL's query. What cannot be read is left at its zero value
-// and named in the second result, in the order of the parameters above.
+// ParseQuery reads the state of a page out of a URL's query. What cannot be read is left at its
+// zero value and named in the second result, in the order of the parameters above.
 func ParseQuery(v url.Values) (Query, []string) {
 	var bad []string
 	number := func(name string) uint64 {
@@ -335,7 +337,8 @@ func (l Links) Sort(by Sort) string {
 	return l.url(at, q)
 }
 
-// GoLive is the newest page under the current filter, in the order that new messages can be added to.
+// GoLive is the newest page under the current filter, in the order that new messages can be added
+// to.
 func (l Links) GoLive() string {
 	q := l.Query.fromStart()
 	q.To, q.Sort, q.Damaged = time.Time{}, Sort{}, false
@@ -354,7 +357,8 @@ func (l Links) Between(from, to time.Time) string {
 	return l.url("/", q)
 }
 
-// stay is the path and the state of the current page, the opened message included. It is not a page without a list.
+// stay is the path and the state of the current page, the opened message included. It is not a page
+// without a list.
 func (l Links) stay() (string, Query) {
 	if l.Open == 0 {
 		return "/", l.Query.inList()
@@ -419,7 +423,8 @@ func (l Links) form(seq uint64) string {
 	return l.Base + messagePath(seq)
 }
 
-// hidden are the fields that such a form carries along: the page's state without what the form asks for.
+// hidden are the fields that such a form carries along: the page's state without what the form asks
+// for.
 func (l Links) hidden(without ...string) [][2]string {
 	v := l.Query.Values()
 	if l.Pasted != "" {
@@ -458,7 +463,8 @@ func (l Links) Diff(seqs ...uint64) string {
 	return u
 }
 
-// DiffNext compares a message with the nearest older or newer one that has its exchange and routing key.
+// DiffNext compares a message with the nearest older or newer one that has its exchange and routing
+// key.
 func (l Links) DiffNext(seq uint64, older bool) string {
 	with := "newer"
 	if older {
@@ -479,16 +485,25 @@ func (l Links) JSON(seq uint64) string {
 
 // Live is the address of the websocket under the current filter, without the cursor.
 func (l Links) Live() string {
-	q := Query{Q: l.Query.Q, Columns: l.Query.Columns, From: l.Query.From, Zone: l.Query.Zone, Dialect: l.Query.Dialect, Facet: l.Query.Facet}
+	q := Query{
+		Q:       l.Query.Q,
+		Columns: l.Query.Columns,
+		From:    l.Query.From,
+		Zone:    l.Query.Zone,
+		Dialect: l.Query.Dialect,
+		Facet:   l.Query.Facet,
+	}
 	return l.url("/live", q)
 }
 
-// Summary is where the total, the histogram and the values are counted over everything that the page lists.
+// Summary is where the total, the histogram and the values are counted over everything that the
+// page lists.
 func (l Links) Summary() string {
 	return l.url("/summary", l.Query.fromStart())
 }
 
-// Export is a file of everything that the page lists, in the form of this extension, whatever page of it is shown.
+// Export is a file of everything that the page lists, in the form of this extension, whatever page
+// of it is shown.
 func (l Links) Export(extension string) string {
 	q := l.Query.fromStart()
 	q.Limit, q.Facet, q.Sort, q.Damaged = 0, "", Sort{}, false

@@ -10,9 +10,23 @@ import (
 
 func TestQueryRoundTrip(t *testing.T) {
 	q := Query{
-		Q: `tenant = 'a&b' OR "x y"`, Before: 17, After: 3, Columns: []string{"tenant", `"a,b"[0].c`},
-		From: time.Date(2026, 11, 29, 10, 0, 0, 123_000_000, time.UTC), To: time.Date(2026, 11, 29, 11, 0, 0, 0, time.UTC),
-		Zone: "Europe/Berlin", Dialect: "qpid-java", Sorted: true, At: 4, Skip: 500, Hex: 4096, Bytes: Range{34, 59}, Body: 4096, Tab: "readings", Full: true, Limit: 50,
+		Q:       `tenant = 'a&b' OR "x y"`,
+		Before:  17,
+		After:   3,
+		Columns: []string{"tenant", `"a,b"[0].c`},
+		From:    time.Date(2026, 11, 29, 10, 0, 0, 123_000_000, time.UTC),
+		To:      time.Date(2026, 11, 29, 11, 0, 0, 0, time.UTC),
+		Zone:    "Europe/Berlin",
+		Dialect: "qpid-java",
+		Sorted:  true,
+		At:      4,
+		Skip:    500,
+		Hex:     4096,
+		Bytes:   Range{34, 59},
+		Body:    4096,
+		Tab:     "readings",
+		Full:    true,
+		Limit:   50,
 	}
 	got, bad := ParseQuery(q.Values())
 	if len(bad) > 0 || !reflect.DeepEqual(got, q) {
@@ -37,7 +51,10 @@ func TestParseQuery(t *testing.T) {
 		{"tz=Mars/Olympus", Query{}, "tz"},
 		{"tz=Local", Query{}, "tz"},
 		{"tz=UTC", Query{}, ""},
-		{"tz=Europe/Berlin&from=2026-01-31T10:00", Query{Zone: "Europe/Berlin", From: time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)}, ""},
+		{"tz=Europe/Berlin&from=2026-01-31T10:00", Query{
+			Zone: "Europe/Berlin",
+			From: time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC),
+		}, ""},
 		{"from=2026-01-31T10:00:00%2B01:00", Query{From: time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)}, ""},
 		{"from=yesterday", Query{}, "from"},
 		{"order=random", Query{}, "order"},
@@ -66,7 +83,10 @@ func TestParseQuery(t *testing.T) {
 }
 
 func TestLinks(t *testing.T) {
-	l := Links{Base: "/explore", Query: Query{Q: "a = 1", Before: 100, Zone: "Europe/Berlin", At: 4, Hex: 16, Tab: "readings"}}
+	l := Links{
+		Base:  "/explore",
+		Query: Query{Q: "a = 1", Before: 100, Zone: "Europe/Berlin", At: 4, Hex: 16, Tab: "readings"},
+	}
 	open := Links{Open: 7, Query: Query{Before: 100, At: 4, Full: true}}
 	for _, tt := range []struct{ name, got, want string }{
 		{"home", l.Home(), "/explore/"},

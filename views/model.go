@@ -1,12 +1,15 @@
-// Package views renders the explorer's pages: templ components and the view models they are drawn from.
+// Package views renders the explorer's pages: templ components and the view models they are drawn
+// from.
 //
-// The models are shaped like the layout. A caller fills them with plain facts (bytes, numbers, times); the
-// package decides how these look, and walks field tables itself when a message is opened: [BuildInspector]
-// is the only function here that decodes one. Everything a publisher can choose (header names, values,
-// exchange, routing key, properties, body) goes through [Visible] before it is written.
+// The models are shaped like the layout. A caller fills them with plain facts (bytes, numbers,
+// times); the package decides how these look, and walks field tables itself when a message is
+// opened: [BuildInspector] is the only function here that decodes one. Everything a publisher can
+// choose (header names, values, exchange, routing key, properties, body) goes through [Visible]
+// before it is written.
 //
-// The package knows neither HTTP nor the archive. A page is an HTML document that works without scripts; the
-// scripts of package static add live rows, keyboard and pointer comforts to the same markup.
+// The package knows neither HTTP nor the archive. A page is an HTML document that works without
+// scripts; the scripts of package static add live rows, keyboard and pointer comforts to the same
+// markup.
 package views
 
 import (
@@ -30,7 +33,8 @@ type Page struct {
 	List  List
 	// Inspector is the opened message; nil when none is open.
 	Inspector *Inspector
-	// Problem stands where the opened message would: evicted, not there yet. Nil when there is none.
+	// Problem stands where the opened message would: evicted, not there yet. Nil when there is
+	// none.
 	Problem *Problem
 	Now     time.Time // what relative times count from; zero leaves them out
 	// Examples are the filters that the help panel shows; nil leaves them out.
@@ -42,24 +46,39 @@ type State string
 
 // The states a connection can be in. An empty State is drawn like StateStopped.
 const (
-	StateIdle         State = "idle" // nothing was begun yet
-	StateConnecting   State = "connecting"
-	StateConsuming    State = "consuming"
-	StateWindowFull   State = "window full" // peek holds as many messages as it may
-	StatePaused       State = "paused"      // peek gave everything back and looks again at NextAttempt
+	StateIdle       State = "idle" // nothing was begun yet
+	StateConnecting State = "connecting"
+	StateConsuming  State = "consuming"
+	StateWindowFull State = "window full" // peek holds as many messages as it may
+	// peek gave everything back and looks again at NextAttempt
+	StatePaused       State = "paused"
 	StateReconnecting State = "reconnecting"
-	StateBlocked      State = "blocked"      // connection.blocked: the broker is short of memory or disk
-	StateSpoolFull    State = "spool full"   // drain acknowledges nothing more until the spool takes messages again
-	StateSpoolFailed  State = "spool failed" // likewise: the spool cannot be written
-	StateStopped      State = "stopped"
-	StateReplaying    State = "replaying" // files are being read
-	StateReplayed     State = "replayed"  // files have been read
+	// connection.blocked: the broker is short of memory or disk
+	StateBlocked State = "blocked"
+	// drain acknowledges nothing more until the spool takes messages again
+	StateSpoolFull   State = "spool full"
+	StateSpoolFailed State = "spool failed" // likewise: the spool cannot be written
+	StateStopped     State = "stopped"
+	StateReplaying   State = "replaying" // files are being read
+	StateReplayed    State = "replayed"  // files have been read
 )
 
 // States are all of them.
 func States() []State {
-	return []State{StateIdle, StateConnecting, StateConsuming, StateWindowFull, StatePaused, StateReconnecting, StateBlocked,
-		StateSpoolFull, StateSpoolFailed, StateStopped, StateReplaying, StateReplayed}
+	return []State{
+		StateIdle,
+		StateConnecting,
+		StateConsuming,
+		StateWindowFull,
+		StatePaused,
+		StateReconnecting,
+		StateBlocked,
+		StateSpoolFull,
+		StateSpoolFailed,
+		StateStopped,
+		StateReplaying,
+		StateReplayed,
+	}
 }
 
 // Spool is the store on disk.
@@ -77,13 +96,15 @@ type BrokerStatus struct {
 	NextAttempt time.Time // when the next attempt is due; zero = none is planned
 	// Mode is "peek", "drain", "copy", "stream", "replay" or "demo"; "" hides the safety badge.
 	Mode string
-	// Blocked is why the broker has blocked the connection, in its words; "" = it has not, or gave no reason.
+	// Blocked is why the broker has blocked the connection, in its words; "" = it has not, or gave
+	// no reason.
 	Blocked string
 	// URL is the broker's address without the password; "" = none to show.
 	URL string
 	// Reconnects counts the connections that were lost and made again.
 	Reconnects uint64
-	// Queue is the queue, the exchange with its binding key in copy mode, or the files in replay mode.
+	// Queue is the queue, the exchange with its binding key in copy mode, or the files in replay
+	// mode.
 	Queue        string
 	Held         uint64    // unacknowledged at this moment (peek)
 	Window       uint64    // how many peek may hold
@@ -92,26 +113,28 @@ type BrokerStatus struct {
 	Known        uint64    // delivered again and not stored again
 	GivenBack    uint64    // returned with basic.nack so far
 	Acknowledged uint64    // acknowledged, so removed, so far (drain)
-	// Ready and Consumers are the broker's own figures at ObservedAt: messages waiting in the queue, and consumers
-	// of it other than this one. A zero ObservedAt says that it was not asked.
+	// Ready and Consumers are the broker's own figures at ObservedAt: messages waiting in the
+	// queue, and consumers of it other than this one. A zero ObservedAt says that it was not asked.
 	Ready, Consumers uint64
 	ObservedAt       time.Time
 	QueueType        string // "classic", "quorum" or "stream"; "" = not known
 	Policy           string // the policy that applies to the queue; "" = none, or not known
-	DeliveryLimit    uint64 // deliveries after which a quorum queue drops a message; 0 = none, or not known
-	Management       string // what went wrong when the management API was asked; "" = nothing
-	Spool            *Spool // what is on disk; nil = nothing is kept there
+	// deliveries after which a quorum queue drops a message; 0 = none, or not known
+	DeliveryLimit uint64
+	Management    string // what went wrong when the management API was asked; "" = nothing
+	Spool         *Spool // what is on disk; nil = nothing is kept there
 	// StreamOffset is that of the last message stored from a stream; negative = none yet.
-	StreamOffset   int64
-	Product        string // server-properties of connection.start; "" = not known yet
-	Version        string
-	Rate           float64 // arrivals a second
-	Stored         uint64  // messages kept now
-	Evicted        uint64  // messages that gave way to newer ones
-	Oldest         time.Time
-	Bytes          int64  // bytes kept
-	MaxBytes       int64  // the bound on them
-	PublishCommand string // an exact command that publishes one test message here; shown while the list is empty
+	StreamOffset int64
+	Product      string // server-properties of connection.start; "" = not known yet
+	Version      string
+	Rate         float64 // arrivals a second
+	Stored       uint64  // messages kept now
+	Evicted      uint64  // messages that gave way to newer ones
+	Oldest       time.Time
+	Bytes        int64 // bytes kept
+	MaxBytes     int64 // the bound on them
+	// an exact command that publishes one test message here; shown while the list is empty
+	PublishCommand string
 }
 
 // QueryBar is the filter, its time range and the live control.
@@ -126,8 +149,8 @@ type QueryBar struct {
 	Explain *Explain
 	// Suggestions complete the input: keys really seen, already written as the language wants them.
 	Suggestions []string
-	// Live says that the page shows the newest messages, so that new ones may be put above them. False on
-	// older pages and on a bounded time range.
+	// Live says that the page shows the newest messages, so that new ones may be put above them.
+	// False on older pages and on a bounded time range.
 	Live bool
 	// ExportLimit is how many messages a file of matches holds at most; 0: none can be had.
 	ExportLimit int
@@ -149,17 +172,20 @@ type Chip struct {
 // Explain is what answering the filter cost.
 type Explain struct {
 	Keys []string // header names read
-	// Shapes counts the distinct lists of header names and types kept, ShapesMatched those whose messages can
-	// match. 0 shapes: they were of no use, since tables are read under another dialect than the archive's.
+	// Shapes counts the distinct lists of header names and types kept, ShapesMatched those whose
+	// messages can match. 0 shapes: they were of no use, since tables are read under another
+	// dialect than the archive's.
 	Shapes, ShapesMatched int
 	Matched               uint64
 	Scanned               uint64
 	Skipped               uint64 // answered from shapes alone
-	Damaged               uint64 // could not be decided: the table is damaged before the header asked for
-	BytesRead             int64
-	Decoded               uint64 // header tables decoded whole
-	Elapsed               time.Duration
-	Complete              bool // everything was searched: not stopped by a full page or the time budget
+	// could not be decided: the table is damaged before the header asked for
+	Damaged   uint64
+	BytesRead int64
+	Decoded   uint64 // header tables decoded whole
+	Elapsed   time.Duration
+	// everything was searched: not stopped by a full page or the time budget
+	Complete bool
 }
 
 // KeyList is the panel of header names seen. Nil Keys draws "no headers yet".
@@ -189,7 +215,8 @@ type TagCount struct {
 type Histogram struct {
 	Buckets []Bucket
 	Step    time.Duration // how long each bucket is
-	// Series are the values that the buckets are split by, the lowest part of a bar first. Nil: not split.
+	// Series are the values that the buckets are split by, the lowest part of a bar first. Nil: not
+	// split.
 	Series []Series
 	// Filtered: only what matches the filter is counted.
 	Filtered bool
@@ -223,7 +250,8 @@ type Facet struct {
 	// Matched counts the messages that match the filter, With those that have a value.
 	Matched, With uint64
 	Other         uint64 // values that are not among Values
-	// Bounded: there are more distinct values than are told apart, so that a rare one may be missing.
+	// Bounded: there are more distinct values than are told apart, so that a rare one may be
+	// missing.
 	Bounded bool
 	// Partial: the time limit ended the count after Looked messages of Kept.
 	Partial      bool
@@ -243,9 +271,9 @@ type FacetValue struct {
 type List struct {
 	Rows    []Row
 	Columns []Column // extra columns, in order; each Row has as many Cells
-	// Newer and Older are cursors for the links of that name; 0 = there is nothing there. Newer is a
-	// sequence number to show what came after, Older one to show what came before. NewerIsLatest leads the
-	// Newer link to the newest page instead.
+	// Newer and Older are cursors for the links of that name; 0 = there is nothing there. Newer is
+	// a sequence number to show what came after, Older one to show what came before. NewerIsLatest
+	// leads the Newer link to the newest page instead.
 	Newer, Older  uint64
 	NewerIsLatest bool
 	Total         uint64 // messages kept, filter or not
@@ -268,7 +296,8 @@ type Total struct {
 	Complete bool
 }
 
-// Column is an extra column: the value at a path, with the links that take the column out and sort by it.
+// Column is an extra column: the value at a path, with the links that take the column out and sort
+// by it.
 type Column struct {
 	Path string
 	Tags []byte // the types of its values on this page
@@ -311,7 +340,8 @@ type Cell struct {
 	Set  bool
 	// Property: the value is not a header's, so it has no tag.
 	Property bool
-	// Removed: the message was stored without the value. Damaged: the table cannot be read as far as the value.
+	// Removed: the message was stored without the value. Damaged: the table cannot be read as far
+	// as the value.
 	Removed, Damaged bool
 }
 
@@ -335,13 +365,14 @@ type Message struct {
 	Exchange    []byte
 	RoutingKey  []byte
 	ConsumerTag []byte
-	// Headers is the headers property: an encoded field table with its length octets. HasHeaders is false
-	// when the property is not set.
+	// Headers is the headers property: an encoded field table with its length octets. HasHeaders is
+	// false when the property is not set.
 	Headers       []byte
 	HasHeaders    bool
 	HeadersOffset int    // where Headers begins in ContentHeader, bytes
 	ContentHeader []byte // the whole payload
-	// Removed are the bytes of ContentHeader that --redact took out before the message was stored, in order.
+	// Removed are the bytes of ContentHeader that --redact took out before the message was stored,
+	// in order.
 	Removed       []Range
 	Properties    []Property
 	PropertiesErr string // why the properties end early; "" = they do not

@@ -26,8 +26,8 @@ func (p Pack) String() string {
 	return [...]string{"RabbitMQ", "Celery", "MassTransit", "NServiceBus", "Spring", "Tracing", "Other"}[min(p, PackOther)]
 }
 
-// packOf says who sets a header of this name, as far as names tell. celery says that the table is one of Celery's,
-// whose names are plain words.
+// packOf says who sets a header of this name, as far as names tell. celery says that the table is
+// one of Celery's, whose names are plain words.
 func packOf(name []byte, celery bool) Pack {
 	s := string(name)
 	lower := strings.ToLower(s)
@@ -76,7 +76,10 @@ func isCelery(t fieldtable.Scanner) bool {
 // byPack sorts fields by pack, each pack in wire order, and counts them.
 func byPack(s fieldtable.Scanner, fields []fieldtable.Field) (of []Pack, counts [packs]int) {
 	celery := isCelery(s)
-	slices.SortStableFunc(fields, func(a, b fieldtable.Field) int { return int(packOf(a.Name, celery)) - int(packOf(b.Name, celery)) })
+	slices.SortStableFunc(
+		fields,
+		func(a, b fieldtable.Field) int { return int(packOf(a.Name, celery)) - int(packOf(b.Name, celery)) },
+	)
 	of = make([]Pack, len(fields))
 	for i, f := range fields {
 		of[i] = packOf(f.Name, celery)

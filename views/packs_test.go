@@ -12,11 +12,25 @@ import (
 
 func TestPackOf(t *testing.T) {
 	for name, want := range map[string]Pack{
-		"x-death": PackRabbitMQ, "x-first-death-queue": PackRabbitMQ, "x-opt-to": PackRabbitMQ, "CC": PackRabbitMQ, "x-stream-offset": PackRabbitMQ,
-		"MT-Reason": PackMassTransit, "NServiceBus.MessageId": PackNServiceBus, "$.diagnostics.originating.hostid": PackNServiceBus,
-		"__TypeId__": PackSpring, "spring_returned_message_correlation": PackSpring, "x-exception-stacktrace": PackSpring, "x-original-routingKey": PackSpring,
-		"traceparent": PackTracing, "X-B3-TraceId": PackTracing, "baggage": PackTracing,
-		"x-tenant": PackOther, "task": PackOther, "": PackOther, "mt-reason": PackOther,
+		"x-death":                             PackRabbitMQ,
+		"x-first-death-queue":                 PackRabbitMQ,
+		"x-opt-to":                            PackRabbitMQ,
+		"CC":                                  PackRabbitMQ,
+		"x-stream-offset":                     PackRabbitMQ,
+		"MT-Reason":                           PackMassTransit,
+		"NServiceBus.MessageId":               PackNServiceBus,
+		"$.diagnostics.originating.hostid":    PackNServiceBus,
+		"__TypeId__":                          PackSpring,
+		"spring_returned_message_correlation": PackSpring,
+		"x-exception-stacktrace":              PackSpring,
+		"x-original-routingKey":               PackSpring,
+		"traceparent":                         PackTracing,
+		"X-B3-TraceId":                        PackTracing,
+		"baggage":                             PackTracing,
+		"x-tenant":                            PackOther,
+		"task":                                PackOther,
+		"":                                    PackOther,
+		"mt-reason":                           PackOther,
 	} {
 		if got := packOf([]byte(name), false); got != want {
 			t.Errorf("%q: %v, want %v", name, got, want)
@@ -33,7 +47,10 @@ func TestPackOf(t *testing.T) {
 func TestOrderByPack(t *testing.T) {
 	names := func(q Query) []string {
 		table := guessesTable()
-		tree := BuildTree(table, fieldtable.View(table, fieldtable.Lenient()), nil, TreeOptions{Links: Links{Query: q}, Seq: 1})
+		tree := BuildTree(table, fieldtable.View(table, fieldtable.Lenient()), nil, TreeOptions{
+			Links: Links{Query: q},
+			Seq:   1,
+		})
 		var got []string
 		for _, n := range tree.Nodes {
 			if n.Kind == NodePack {
@@ -44,7 +61,19 @@ func TestOrderByPack(t *testing.T) {
 		}
 		return got
 	}
-	wire := []string{"traceparent", "tenant", "MT-Fault-Timestamp", `"NServiceBus.MessageId"`, `"__TypeId__"`, "x-delivery-count", "tracestate", "payload", "made", "b3", "callback"}
+	wire := []string{
+		"traceparent",
+		"tenant",
+		"MT-Fault-Timestamp",
+		`"NServiceBus.MessageId"`,
+		`"__TypeId__"`,
+		"x-delivery-count",
+		"tracestate",
+		"payload",
+		"made",
+		"b3",
+		"callback",
+	}
 	if got := names(Query{}); !slices.Equal(got, wire) {
 		t.Errorf("by default %q", got)
 	}

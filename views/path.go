@@ -10,8 +10,9 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 )
 
-// appendName appends a header's name as a step of a path: bare where every reader of paths takes it for a
-// name, in double quotes otherwise. The filter language and fieldtable's Table.At both read it back.
+// appendName appends a header's name as a step of a path: bare where every reader of paths takes it
+// for a name, in double quotes otherwise. The filter language and fieldtable's Table.At both read
+// it back.
 func appendName(dst, name []byte) []byte {
 	if bareName(name) {
 		return append(dst, name...)
@@ -57,7 +58,8 @@ func childPath(parent string, name []byte) string {
 		return string(appendName(nil, name))
 	}
 	if bareName([]byte(parent)) {
-		parent = `"` + parent + `"` // in a filter, a dot after a bare first name belongs to the name
+		// in a filter, a dot after a bare first name belongs to the name
+		parent = `"` + parent + `"`
 	}
 	return string(appendName(append([]byte(parent), '.'), name))
 }
@@ -69,8 +71,9 @@ func elementPath(parent string, i int) string {
 // filterValueBytes is the longest value that is put into a filter.
 const filterValueBytes = 256
 
-// conditions writes the filters "has this value" and "does not have it" for the value at a path. Both are
-// empty for values that a filter does not name: tables, arrays, and what is too long to read in one.
+// conditions writes the filters "has this value" and "does not have it" for the value at a path.
+// Both are empty for values that a filter does not name: tables, arrays, and what is too long to
+// read in one.
 func conditions(path string, v fieldtable.Value) (is, not string) {
 	text := v.AppendText(nil)
 	if len(text) > filterValueBytes {
@@ -87,8 +90,13 @@ func conditions(path string, v fieldtable.Value) (is, not string) {
 			break
 		}
 		is = path + " = " + string(appendQuoted(nil, text))
-	case fieldtable.KindFloat32, fieldtable.KindFloat64, fieldtable.KindBool, fieldtable.KindBytes, fieldtable.KindChar8:
-		// In quotes it is compared as displayed: the shortest digits of a float are not its exact value.
+	case fieldtable.KindFloat32,
+		fieldtable.KindFloat64,
+		fieldtable.KindBool,
+		fieldtable.KindBytes,
+		fieldtable.KindChar8:
+		// In quotes it is compared as displayed: the shortest digits of a float are not its exact
+		// value.
 		is = path + " = " + string(appendQuoted(nil, text))
 	default:
 		is = path + " = " + string(text)

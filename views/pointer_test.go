@@ -28,7 +28,12 @@ func (b tab) mouse(kind input.DispatchMouseEventType, x, y float64, buttons int6
 // middle is the middle of what a selector finds first.
 func (b tab) middle(selector string) (x, y float64) {
 	b.t.Helper()
-	at, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]float64](`(r => [r.left + r.width / 2, r.top + r.height / 2])(document.querySelector(`+"`"+selector+"`"+`).getBoundingClientRect())`))
+	at, err := chromedp.Run(
+		b.ctx,
+		chromedp.Evaluate[[]float64](
+			`(r => [r.left + r.width / 2, r.top + r.height / 2])(document.querySelector(`+"`"+selector+"`"+`).getBoundingClientRect())`,
+		),
+	)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -62,12 +67,17 @@ func TestRowsHoldStill(t *testing.T) {
 	feed.rows(12342, 12345, 0)
 	b.wait(pill + ` && ` + first + ` === "12342"`)
 	// Even if rows move, it is that row.
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#rows").prepend(...[1, 2].map(() => document.querySelector("#rows tr").cloneNode(true)))`))
+	b.do(
+		chromedp.Evaluate[chromedp.Void](
+			`document.querySelector("#rows").prepend(...[1, 2].map(() => document.querySelector("#rows tr").cloneNode(true)))`,
+		),
+	)
 	b.mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
 	b.wait(`location.pathname === "/m/` + pressed + `"`)
 }
 
-// Below the width for two columns a message opens by a tap on any part of its row, and is what is seen.
+// Below the width for two columns a message opens by a tap on any part of its row, and is what is
+// seen.
 func TestNarrow(t *testing.T) {
 	b := newTab(t, 375, 760)
 	server := fixtureServer(t, silent, nil)
@@ -83,7 +93,9 @@ func TestNarrow(t *testing.T) {
 	b.do(chromedp.Navigate(server.URL + "/list"))
 	b.wait(ready)
 	b.do(chromedp.Click("#rows tr:nth-child(60) .route"))
-	b.wait(`document.querySelector("#inspector article") && (r => r.top > -1 && r.top < innerHeight / 2)(document.querySelector("#inspector").getBoundingClientRect())`)
+	b.wait(
+		`document.querySelector("#inspector article") && (r => r.top > -1 && r.top < innerHeight / 2)(document.querySelector("#inspector").getBoundingClientRect())`,
+	)
 	// A message's own page begins at its top.
 	b.do(chromedp.Navigate(server.URL + "/message"))
 	b.wait(ready + ` && document.querySelector("#tree tr[tabindex='0']") !== null`)
@@ -92,7 +104,8 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// Tab stops once at the names and once at a row of the tree, and from there at what can be done with it.
+// Tab stops once at the names and once at a row of the tree, and from there at what can be done
+// with it.
 func TestTabStops(t *testing.T) {
 	b := newTab(t, 1440, 900)
 	feed := newFeed(t)
@@ -121,7 +134,9 @@ func TestTabStops(t *testing.T) {
 	b.keys("?")
 	b.wait(`document.activeElement.closest("#help") !== null`)
 	b.keys(kb.Escape)
-	b.wait(`!document.querySelector("#help").matches(":popover-open") && document.activeElement.closest("#rows") !== null`)
+	b.wait(
+		`!document.querySelector("#help").matches(":popover-open") && document.activeElement.closest("#rows") !== null`,
+	)
 
 	b.do(chromedp.Navigate(server.URL + "/message"))
 	b.wait(`document.querySelector("#tree tr[tabindex='0']") !== null`)
@@ -134,7 +149,8 @@ func TestTabStops(t *testing.T) {
 	b.wait(`!document.activeElement.closest(".verbs")`)
 }
 
-// Columns beside an open message do not close it, however it was opened; Esc leads back from everywhere.
+// Columns beside an open message do not close it, however it was opened; Esc leads back from
+// everywhere.
 func TestMessageStaysOpen(t *testing.T) {
 	b := newTab(t, 1440, 900)
 	server := fixtureServer(t, silent, nil)
@@ -151,7 +167,9 @@ func TestMessageStaysOpen(t *testing.T) {
 	for _, page := range []string{"/evicted", "/diff", "/inspect", "/error"} {
 		b.do(chromedp.Navigate(server.URL+page), chromedp.WaitReady("#announce"))
 		b.wait(`document.querySelector("#help").isConnected && document.documentElement.classList.contains("js")`)
-		b.waitAcross(`(document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"})), location.pathname === "/")`)
+		b.waitAcross(
+			`(document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"})), location.pathname === "/")`,
+		)
 	}
 }
 
@@ -168,7 +186,15 @@ func arrayServer(t *testing.T) *httptest.Server {
 		q, _ := ParseQuery(r.URL.Query())
 		seq := uint64(r.PathValue("seq")[0] - '0')
 		p := Page{Links: Links{Query: q}, Assets: assets, Now: fixtureNow}
-		in := BuildInspector(Message{Seq: seq, HasHeaders: true, Headers: table}, InspectorOptions{Links: p.Links, Older: seq - 1, Newer: seq + 1})
+		in := BuildInspector(Message{
+			Seq:        seq,
+			HasHeaders: true,
+			Headers:    table,
+		}, InspectorOptions{
+			Links: p.Links,
+			Older: seq - 1,
+			Newer: seq + 1,
+		})
 		p.Inspector = &in
 		page := Document(p)
 		if r.Header.Get("HX-Request") == "true" {
@@ -213,18 +239,30 @@ func TestPagesFollow(t *testing.T) {
 	}
 
 	// An array is copied as the bytes of its value, also where they are on other pages.
-	b.do(chromedp.Evaluate[chromedp.Void](`Object.defineProperty(navigator, "clipboard", {value: {writeText: async (s) => { window.copied = s; }}}); null`))
+	b.do(
+		chromedp.Evaluate[chromedp.Void](
+			`Object.defineProperty(navigator, "clipboard", {value: {writeText: async (s) => { window.copied = s; }}}); null`,
+		),
+	)
 	b.keys(kb.Home, "y")
-	b.wait(`window.copied?.split(" ").length === 15004 && copied.startsWith("00 00 3a 98 49 00 00 00 00 49 00 00 00 01 ")`)
-	b.wait(`!document.querySelector("#toast").hidden && document.querySelector("#toast").textContent === "15\u202f004 bytes as hex copied"`)
+	b.wait(
+		`window.copied?.split(" ").length === 15004 && copied.startsWith("00 00 3a 98 49 00 00 00 00 49 00 00 00 01 ")`,
+	)
+	b.wait(
+		`!document.querySelector("#toast").hidden && document.querySelector("#toast").textContent === "15\u202f004 bytes as hex copied"`,
+	)
 
 	head := `(r => r.top >= 0 && r.bottom < innerHeight)(document.querySelector(".headers .head").getBoundingClientRect())`
 	b.do(chromedp.Click("#tree .more a"))
-	b.waitAcross(`location.search.includes("at=4&skip=100") && document.querySelectorAll("#tree tr[data-f]").length === 500`)
+	b.waitAcross(
+		`location.search.includes("at=4&skip=100") && document.querySelectorAll("#tree tr[data-f]").length === 500`,
+	)
 	b.do(chromedp.ScrollIntoView(".headers .turn a:last-child"))
 	b.wait(`!` + head)
 	b.do(chromedp.Click(".headers .turn a:last-child"))
-	b.waitAcross(`location.search.includes("skip=600") && document.querySelector("#tree .nm").textContent === "[600]" && ` + head)
+	b.waitAcross(
+		`location.search.includes("skip=600") && document.querySelector("#tree .nm").textContent === "[600]" && ` + head,
+	)
 
 	// Without a list j and k lead to the neighbours.
 	b.do(chromedp.Navigate(server.URL + "/m/7?view=full"))

@@ -33,10 +33,11 @@ type CodeLanguage struct {
 	Selected         bool
 }
 
-// BuildCode writes a message for the client that the page's query names, with t as its header table. With At in the
-// query it writes the header that begins there alone.
+// BuildCode writes a message for the client that the page's query names, with t as its header
+// table. With At in the query it writes the header that begins there alone.
 //
-// What a publisher chose stands in the code as literals only, and never in a comment, so it stays data whatever it is.
+// What a publisher chose stands in the code as literals only, and never in a comment, so it stays
+// data whatever it is.
 func BuildCode(m Message, t fieldtable.Table, o TreeOptions) Code {
 	all := publishers()
 	chosen := all[0]
@@ -89,7 +90,8 @@ type publisher struct {
 	alone   func(entry string) string // one header by itself
 }
 
-// literal is a value as code. code "" = it cannot be written; why is then the reason, and a remark otherwise.
+// literal is a value as code. code "" = it cannot be written; why is then the reason, and a remark
+// otherwise.
 type literal struct {
 	code string
 	tag  byte // what the client writes
@@ -136,7 +138,20 @@ func (c *coder) tableCode(s fieldtable.Scanner, depth int) string {
 	for s.Next() {
 		f := s.Field()
 		if seen[string(f.Name)] {
-			entries = append(entries, c.gather(entry{notes: []string{fmt.Sprintf("left out: byte %d repeats a name, and %s holds each name once", f.Offset, c.client)}}))
+			entries = append(
+				entries,
+				c.gather(
+					entry{
+						notes: []string{
+							fmt.Sprintf(
+								"left out: byte %d repeats a name, and %s holds each name once",
+								f.Offset,
+								c.client,
+							),
+						},
+					},
+				),
+			)
 			continue
 		}
 		seen[string(f.Name)] = true
@@ -188,10 +203,19 @@ func (c *coder) fieldAt(f fieldtable.Field, depth int) entry {
 	return entry{notes, key + code}
 }
 
-// value writes a value that stands depth levels deep. An empty code leaves it out; the notes say why.
+// value writes a value that stands depth levels deep. An empty code leaves it out; the notes say
+// why.
 func (c *coder) value(v fieldtable.Value, depth int) (code string, notes []string) {
 	left := func(why string) (string, []string) {
-		return "", []string{fmt.Sprintf("left out: byte %d (%s, tag %s): %s", v.Offset(), v.Kind(), fieldtable.AppendTag(nil, v.Tag()), why)}
+		return "", []string{
+			fmt.Sprintf(
+				"left out: byte %d (%s, tag %s): %s",
+				v.Offset(),
+				v.Kind(),
+				fieldtable.AppendTag(nil, v.Tag()),
+				why,
+			),
+		}
 	}
 	if c.removed(v) {
 		return left(removedText)
@@ -210,7 +234,16 @@ func (c *coder) value(v fieldtable.Value, depth int) (code string, notes []strin
 		return left(l.why)
 	}
 	if l.tag != v.Tag() {
-		notes = append(notes, fmt.Sprintf("byte %d has tag %s; %s writes %c", v.Offset(), fieldtable.AppendTag(nil, v.Tag()), c.client, l.tag))
+		notes = append(
+			notes,
+			fmt.Sprintf(
+				"byte %d has tag %s; %s writes %c",
+				v.Offset(),
+				fieldtable.AppendTag(nil, v.Tag()),
+				c.client,
+				l.tag,
+			),
+		)
 	}
 	if l.why != "" {
 		notes = append(notes, l.why)
@@ -253,8 +286,8 @@ func (c *coder) block(entries []entry, around [2]string, empty string, depth int
 	return b.String()
 }
 
-// props writes the properties in wire order by the names that a client has for them; a property without a name is
-// left out with a note. write turns one into code.
+// props writes the properties in wire order by the names that a client has for them; a property
+// without a name is left out with a note. write turns one into code.
 func (c *coder) props(m Message, names map[string]string, write func(name string, p Property) literal) []entry {
 	var entries []entry
 	for _, p := range m.Properties {
@@ -279,12 +312,16 @@ func (c *coder) props(m Message, names map[string]string, write func(name string
 		entries = append(entries, e)
 	}
 	if m.PropertiesErr != "" {
-		entries = append(entries, entry{notes: []string{"the content header is damaged: there may have been more properties"}})
+		entries = append(
+			entries,
+			entry{notes: []string{"the content header is damaged: there may have been more properties"}},
+		)
 	}
 	return entries
 }
 
-// propertyNames are the properties' names as the specification writes them, changed into a client's.
+// propertyNames are the properties' names as the specification writes them, changed into a
+// client's.
 func propertyNames(change func(string) string, without ...string) map[string]string {
 	names := map[string]string{}
 	for _, n := range []string{
@@ -315,7 +352,8 @@ func number(p Property) (int64, bool) {
 	return 0, false
 }
 
-// bodyFromFile says whether a message's body is read from the file that the page offers, instead of being written out.
+// bodyFromFile says whether a message's body is read from the file that the page offers, instead of
+// being written out.
 func bodyFromFile(m Message) bool {
 	return len(m.Body) > codeBodyBytes && uint64(len(m.Body)) == m.BodySize
 }
@@ -329,7 +367,14 @@ func inlineBody(m Message) []byte { return m.Body[:min(len(m.Body), codeBodyByte
 // bodyNotes is what the code's reader must know of the body.
 func (c *coder) bodyNotes(m Message) []string {
 	if uint64(len(m.Body)) < m.BodySize {
-		return []string{fmt.Sprintf("only the first %d of %d bytes of the body are kept, and %d of them are here", len(m.Body), m.BodySize, len(inlineBody(m)))}
+		return []string{
+			fmt.Sprintf(
+				"only the first %d of %d bytes of the body are kept, and %d of them are here",
+				len(m.Body),
+				m.BodySize,
+				len(inlineBody(m)),
+			),
+		}
 	}
 	if bodyFromFile(m) {
 		return []string{"the file is body.bin as this page offers it for download"}
@@ -345,8 +390,8 @@ func publishers() []publisher {
 
 func anyTable(fieldtable.Scanner) string { return "" }
 
-// asciiLiteral writes text between quotes in ASCII. unit writes a character that is neither printable ASCII nor the
-// quote nor the backslash.
+// asciiLiteral writes text between quotes in ASCII. unit writes a character that is neither
+// printable ASCII nor the quote nor the backslash.
 func asciiLiteral(s string, quote byte, unit func(b []byte, r rune) []byte) string {
 	b := []byte{quote}
 	for _, r := range s {
@@ -391,11 +436,20 @@ func boolLiteral(v fieldtable.Value, yes, no string) literal {
 
 func goPublisher() publisher {
 	return publisher{
-		name: "go", label: "Go", client: "amqp091-go", comment: "// ", indent: "\t", trailing: true,
-		table: [2]string{"amqp.Table{", "}"}, array: [2]string{"[]any{", "}"}, none: [2]string{"amqp.Table{}", "[]any{}"},
-		key:    func(name []byte) (string, string) { return strconv.QuoteToASCII(string(name)) + ": ", "" },
-		scalar: goScalar, nested: anyTable, message: goMessage,
-		alone: func(entry string) string { return "headers := " + entry + "\n" },
+		name:     "go",
+		label:    "Go",
+		client:   "amqp091-go",
+		comment:  "// ",
+		indent:   "\t",
+		trailing: true,
+		table:    [2]string{"amqp.Table{", "}"},
+		array:    [2]string{"[]any{", "}"},
+		none:     [2]string{"amqp.Table{}", "[]any{}"},
+		key:      func(name []byte) (string, string) { return strconv.QuoteToASCII(string(name)) + ": ", "" },
+		scalar:   goScalar,
+		nested:   anyTable,
+		message:  goMessage,
+		alone:    func(entry string) string { return "headers := " + entry + "\n" },
 	}
 }
 
@@ -466,7 +520,13 @@ func goFloat(v fieldtable.Value, typ string, tag byte) literal {
 func goMessage(c *coder, m Message, headers string) string {
 	var entries []entry
 	if m.HasHeaders {
-		entries = append(entries, entry{[]string{"a map: its fields are written in no fixed order"}, "Headers: " + indented(headers, c.indent)})
+		entries = append(
+			entries,
+			entry{
+				[]string{"a map: its fields are written in no fixed order"},
+				"Headers: " + indented(headers, c.indent),
+			},
+		)
 	}
 	names := propertyNames(func(s string) string { s = camel(s); return strings.ToUpper(s[:1]) + s[1:] }, "cluster_id")
 	entries = append(entries, c.props(m, names, func(name string, p Property) literal {
@@ -489,8 +549,17 @@ func goMessage(c *coder, m Message, headers string) string {
 		pre = "body, err := os.ReadFile(\"" + bodyFile(m) + "\")\nif err != nil {\n\treturn err\n}\n"
 	}
 	entries = append(entries, entry{c.bodyNotes(m), "Body: " + body})
-	return pre + assign + "ch.PublishWithContext(ctx, " + goBytes(m.Exchange) + ", " + goBytes(m.RoutingKey) + ", false, false, " +
-		c.block(entries, [2]string{"amqp.Publishing{", "}"}, "amqp.Publishing{}", 0) + ")\n"
+	return pre + assign + "ch.PublishWithContext(ctx, " + goBytes(
+		m.Exchange,
+	) + ", " + goBytes(
+		m.RoutingKey,
+	) + ", false, false, " +
+		c.block(
+			entries,
+			[2]string{"amqp.Publishing{", "}"},
+			"amqp.Publishing{}",
+			0,
+		) + ")\n"
 }
 
 // indented moves the lines after the first one in by one level.
@@ -571,7 +640,10 @@ func pikaScalar(v fieldtable.Value) literal {
 		if ts.Value < 0 || ts.Value > 253402300799 {
 			return literal{why: "pika takes times between the years 1970 and 9999"}
 		}
-		return literal{code: fmt.Sprintf("datetime.datetime.fromtimestamp(%d, datetime.timezone.utc)", ts.Value), tag: 'T'}
+		return literal{
+			code: fmt.Sprintf("datetime.datetime.fromtimestamp(%d, datetime.timezone.utc)", ts.Value),
+			tag:  'T',
+		}
 	case fieldtable.KindVoid:
 		return literal{code: "None", tag: 'V'}
 	}
@@ -593,26 +665,37 @@ func pikaMessage(c *coder, m Message, headers string) string {
 	if m.HasHeaders {
 		props = append(props, entry{code: "headers=" + indented(headers, c.indent+c.indent)})
 	}
-	props = append(props, c.props(m, propertyNames(func(s string) string { return s }), func(name string, p Property) literal {
-		if n, ok := number(p); ok {
-			if n < 0 {
-				return literal{why: "pika takes no negative number"}
+	props = append(
+		props,
+		c.props(m, propertyNames(func(s string) string { return s }), func(name string, p Property) literal {
+			if n, ok := number(p); ok {
+				if n < 0 {
+					return literal{why: "pika takes no negative number"}
+				}
+				return literal{code: fmt.Sprintf("%s=%d", name, n)}
 			}
-			return literal{code: fmt.Sprintf("%s=%d", name, n)}
-		}
-		s, isText := pyText(p.Raw)
-		if !isText {
-			return literal{why: notUTF8}
-		}
-		return literal{code: name + "=" + s}
-	})...)
+			s, isText := pyText(p.Raw)
+			if !isText {
+				return literal{why: notUTF8}
+			}
+			return literal{code: name + "=" + s}
+		})...)
 	body := entry{c.bodyNotes(m), "body=" + pyBytes(inlineBody(m))}
 	if bodyFromFile(m) {
 		body.code = "body=open('" + bodyFile(m) + "', 'rb').read()"
 	}
-	entries := []entry{c.address(m.Exchange, "exchange=", "''", pyText), c.address(m.RoutingKey, "routing_key=", "''", pyText), body,
-		{code: "properties=" + c.block(props, [2]string{"pika.BasicProperties(", ")"}, "pika.BasicProperties()", 1)}}
-	return "import datetime, decimal\nimport pika\n\n" + c.block(entries, [2]string{"channel.basic_publish(", ")"}, "", 0) + "\n"
+	entries := []entry{
+		c.address(m.Exchange, "exchange=", "''", pyText),
+		c.address(m.RoutingKey, "routing_key=", "''", pyText),
+		body,
+		{code: "properties=" + c.block(props, [2]string{"pika.BasicProperties(", ")"}, "pika.BasicProperties()", 1)},
+	}
+	return "import datetime, decimal\nimport pika\n\n" + c.block(
+		entries,
+		[2]string{"channel.basic_publish(", ")"},
+		"",
+		0,
+	) + "\n"
 }
 
 // address writes the exchange or the routing key; what cannot be written is left empty with a note.
@@ -628,16 +711,24 @@ func (c *coder) address(s []byte, before, empty string, write func([]byte) (stri
 
 func javaPublisher() publisher {
 	return publisher{
-		name: "java", label: "Java", client: "the Java client", comment: "// ", indent: "    ",
-		table: [2]string{"table(", ")"}, array: [2]string{"Arrays.asList(new Object[] {", "})"}, none: [2]string{"table()", "Arrays.asList(new Object[] {})"},
+		name:    "java",
+		label:   "Java",
+		client:  "the Java client",
+		comment: "// ",
+		indent:  "    ",
+		table:   [2]string{"table(", ")"},
+		array:   [2]string{"Arrays.asList(new Object[] {", "})"},
+		none:    [2]string{"table()", "Arrays.asList(new Object[] {})"},
 		key: func(name []byte) (string, string) {
 			if !utf8.Valid(name) {
 				return "", notUTF8
 			}
 			return javaText(name) + ", ", ""
 		},
-		scalar: javaScalar, nested: anyTable, message: javaMessage,
-		alone: func(entry string) string { return "Map<String, Object> headers = " + entry + ";\n" + javaTable },
+		scalar:  javaScalar,
+		nested:  anyTable,
+		message: javaMessage,
+		alone:   func(entry string) string { return "Map<String, Object> headers = " + entry + ";\n" + javaTable },
 	}
 }
 
@@ -649,8 +740,8 @@ static Map<String, Object> table(Object... pairs) {
 }
 `
 
-// javaText is a literal of UTF-8. Java reads \u escapes before it reads literals, so those stand only for characters
-// that mean nothing to it; control characters are octal.
+// javaText is a literal of UTF-8. Java reads \u escapes before it reads literals, so those stand
+// only for characters that mean nothing to it; control characters are octal.
 func javaText(s []byte) string {
 	return asciiLiteral(string(s), '"', func(b []byte, r rune) []byte {
 		if r < 0x80 {
@@ -759,9 +850,22 @@ func javaMessage(c *coder, m Message, headers string) string {
 		body = `Files.readAllBytes(Path.of("` + bodyFile(m) + `"))`
 	}
 	text := func(s []byte) (string, bool) { return javaText(s), utf8.Valid(s) }
-	args := []entry{c.address(m.Exchange, "", `""`, text), c.address(m.RoutingKey, "", `""`, text), {code: "properties"}, {c.bodyNotes(m), body}}
-	return "AMQP.BasicProperties properties = new AMQP.BasicProperties.Builder()\n" + strings.Join(append(lines, "    .build();"), "\n") + "\n" +
-		c.block(args, [2]string{"channel.basicPublish(", ");"}, "", 0) + "\n" + javaTable
+	args := []entry{
+		c.address(m.Exchange, "", `""`, text),
+		c.address(m.RoutingKey, "", `""`, text),
+		{code: "properties"},
+		{c.bodyNotes(m), body},
+	}
+	return "AMQP.BasicProperties properties = new AMQP.BasicProperties.Builder()\n" + strings.Join(
+		append(lines, "    .build();"),
+		"\n",
+	) + "\n" +
+		c.block(
+			args,
+			[2]string{"channel.basicPublish(", ");"},
+			"",
+			0,
+		) + "\n" + javaTable
 }
 
 // Node: amqplib, lib/codec.js.
@@ -841,7 +945,10 @@ func nodeScalar(v fieldtable.Value) literal {
 		return nodeFloat(v, "double", 'd')
 	case fieldtable.KindDecimal:
 		d, _ := v.Decimal()
-		return literal{code: fmt.Sprintf(`{"!": "decimal", value: {places: %d, digits: %d}}`, d.Scale, uint32(d.Unscaled)), tag: 'D'}
+		return literal{
+			code: fmt.Sprintf(`{"!": "decimal", value: {places: %d, digits: %d}}`, d.Scale, uint32(d.Unscaled)),
+			tag:  'D',
+		}
 	case fieldtable.KindLongStr, fieldtable.KindShortStr:
 		s, _ := v.Text()
 		if !utf8.Valid(s) {
@@ -899,25 +1006,39 @@ func nodeMessage(c *coder, m Message, headers string) string {
 		body = `require("fs").readFileSync("` + bodyFile(m) + `")`
 	}
 	text := func(s []byte) (string, bool) { return jsText(s), utf8.Valid(s) }
-	args := []entry{c.address(m.Exchange, "", `""`, text), c.address(m.RoutingKey, "", `""`, text), {c.bodyNotes(m), body},
-		{code: indented(c.block(entries, [2]string{"{", "}"}, "{}", 0), c.indent)}}
+	args := []entry{
+		c.address(m.Exchange, "", `""`, text),
+		c.address(m.RoutingKey, "", `""`, text),
+		{c.bodyNotes(m), body},
+		{code: indented(c.block(entries, [2]string{"{", "}"}, "{}", 0), c.indent)},
+	}
 	return c.block(args, [2]string{"channel.publish(", ");"}, "", 0) + "\n"
 }
 
-// rabbitmqadmin of the management plug-in: the headers are JSON, which the broker turns into l, d, S, t, A and F.
+// rabbitmqadmin of the management plug-in: the headers are JSON, which the broker turns into l, d,
+// S, t, A and F.
 
 func adminPublisher() publisher {
 	return publisher{
-		name: "rabbitmqadmin", label: "rabbitmqadmin", client: "rabbitmqadmin", comment: "# ", indent: "  ", gathered: true,
-		table: [2]string{"{", "}"}, array: [2]string{"[", "]"}, none: [2]string{"{}", "[]"},
+		name:     "rabbitmqadmin",
+		label:    "rabbitmqadmin",
+		client:   "rabbitmqadmin",
+		comment:  "# ",
+		indent:   "  ",
+		gathered: true,
+		table:    [2]string{"{", "}"},
+		array:    [2]string{"[", "]"},
+		none:     [2]string{"{}", "[]"},
 		key: func(name []byte) (string, string) {
 			if !utf8.Valid(name) {
 				return "", notUTF8
 			}
 			return jsonText(name) + ": ", ""
 		},
-		scalar: adminScalar, nested: anyTable, message: adminMessage,
-		alone: func(entry string) string { return "properties=" + shellArg(`{"headers": `+entry+`}`) + "\n" },
+		scalar:  adminScalar,
+		nested:  anyTable,
+		message: adminMessage,
+		alone:   func(entry string) string { return "properties=" + shellArg(`{"headers": `+entry+`}`) + "\n" },
 	}
 }
 
@@ -959,22 +1080,27 @@ func adminMessage(c *coder, m Message, headers string) string {
 	if m.HasHeaders {
 		entries = append(entries, entry{code: `"headers": ` + indented(headers, c.indent)})
 	}
-	entries = append(entries, c.props(m, propertyNames(func(s string) string { return s }), func(name string, p Property) literal {
-		if n, ok := number(p); ok {
-			return literal{code: fmt.Sprintf(`"%s": %d`, name, n)}
-		}
-		if !utf8.Valid(p.Raw) {
-			return literal{why: notUTF8}
-		}
-		return literal{code: `"` + name + `": ` + jsonText(p.Raw)}
-	})...)
+	entries = append(
+		entries,
+		c.props(m, propertyNames(func(s string) string { return s }), func(name string, p Property) literal {
+			if n, ok := number(p); ok {
+				return literal{code: fmt.Sprintf(`"%s": %d`, name, n)}
+			}
+			if !utf8.Valid(p.Raw) {
+				return literal{why: notUTF8}
+			}
+			return literal{code: `"` + name + `": ` + jsonText(p.Raw)}
+		})...)
 	exchange := string(m.Exchange)
 	if exchange == "" {
 		exchange = "amq.default"
 	}
 	c.comments = append(c.comments, c.bodyNotes(m)...)
 	if strings.Contains(exchange+string(m.RoutingKey), "\x00") {
-		c.comments = append(c.comments, "no argument of a command can hold the zero bytes of the exchange or routing key: they are left out")
+		c.comments = append(
+			c.comments,
+			"no argument of a command can hold the zero bytes of the exchange or routing key: they are left out",
+		)
 	}
 	args := []string{shellArg("exchange=" + exchange), shellArg("routing_key=" + string(m.RoutingKey))}
 	switch {
@@ -998,8 +1124,8 @@ func printable(s []byte) bool {
 	return true
 }
 
-// shellArg is one argument for bash, without zero bytes, which no argument can hold. What is not printable ASCII or a
-// line end makes it a $'…' argument.
+// shellArg is one argument for bash, without zero bytes, which no argument can hold. What is not
+// printable ASCII or a line end makes it a $'…' argument.
 func shellArg(s string) string {
 	s = strings.ReplaceAll(s, "\x00", "")
 	plain := true

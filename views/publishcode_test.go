@@ -25,7 +25,9 @@ func codeOf(t testing.TB, lang string, m Message, at int) string {
 	t.Helper()
 	m.BodySize = max(m.BodySize, uint64(len(m.Body)))
 	code := BuildCode(m, fieldtable.View(m.Headers, fieldtable.Lenient()), TreeOptions{
-		Seq: m.Seq, Links: Links{Query: Query{Tab: tabCode, Lang: lang, At: at}}, Removed: within(m.Removed, m.HeadersOffset),
+		Seq:     m.Seq,
+		Links:   Links{Query: Query{Tab: tabCode, Lang: lang, At: at}},
+		Removed: within(m.Removed, m.HeadersOffset),
 	})
 	if code.TooBig {
 		t.Fatal("too big")
@@ -68,10 +70,18 @@ func typedTable() []byte {
 
 func TestCodeGoldens(t *testing.T) {
 	m := Message{
-		Seq: 7, Exchange: []byte("ex'\"$x"), RoutingKey: []byte("a b"), HasHeaders: true, Headers: typedTable(), Body: []byte("it's\n"),
+		Seq:        7,
+		Exchange:   []byte("ex'\"$x"),
+		RoutingKey: []byte("a b"),
+		HasHeaders: true,
+		Headers:    typedTable(),
+		Body:       []byte("it's\n"),
 		Properties: []Property{
-			{Name: "content_type", Raw: []byte("text/plain")}, {Name: "headers", Kind: PropertyTable}, {Name: "delivery_mode", Kind: PropertyOctet, Raw: []byte{2}},
-			{Name: "timestamp", Kind: PropertyTimestamp, Raw: []byte{0, 0, 0, 0, 0x67, 0x48, 0x57, 0}}, {Name: "cluster_id", Raw: []byte("c")},
+			{Name: "content_type", Raw: []byte("text/plain")},
+			{Name: "headers", Kind: PropertyTable},
+			{Name: "delivery_mode", Kind: PropertyOctet, Raw: []byte{2}},
+			{Name: "timestamp", Kind: PropertyTimestamp, Raw: []byte{0, 0, 0, 0, 0x67, 0x48, 0x57, 0}},
+			{Name: "cluster_id", Raw: []byte("c")},
 		},
 	}
 	for _, l := range publishers() {
@@ -122,7 +132,8 @@ func hostileTable() []byte {
 	})
 }
 
-// program is where a program is. Where it is not, the test is skipped, or fails if HEADERGLASS_REQUIRE is 1.
+// program is where a program is. Where it is not, the test is skipped, or fails if
+// HEADERGLASS_REQUIRE is 1.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -136,8 +147,8 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
-// Code, evaluated by the language itself, gives back what can be written of the table: whatever a publisher chose
-// stayed data.
+// Code, evaluated by the language itself, gives back what can be written of the table: whatever a
+// publisher chose stayed data.
 func TestCodeReadsBack(t *testing.T) {
 	run := func(t *testing.T, stdin string, name string, args ...string) string {
 		cmd := exec.CommandContext(t.Context(), program(t, name), args...)
@@ -150,7 +161,14 @@ func TestCodeReadsBack(t *testing.T) {
 		return strings.TrimSpace(out.String())
 	}
 	message := func(headers []byte) Message {
-		return Message{Seq: 7, Exchange: []byte("e'\"$(id)\\"), RoutingKey: []byte("k\n`id`é"), Body: []byte("b'\"\\\x00\xff"), HasHeaders: true, Headers: headers}
+		return Message{
+			Seq:        7,
+			Exchange:   []byte("e'\"$(id)\\"),
+			RoutingKey: []byte("k\n`id`é"),
+			Body:       []byte("b'\"\\\x00\xff"),
+			HasHeaders: true,
+			Headers:    headers,
+		}
 	}
 	evaluators := map[string]func(t *testing.T, m Message) string{
 		"go": func(t *testing.T, m Message) string { return evaluateGo(t, codeOf(t, "go", m, 0)) },
@@ -160,7 +178,11 @@ func TestCodeReadsBack(t *testing.T) {
 		"node": func(t *testing.T, m Message) string { return run(t, codeOf(t, "node", m, 0), "node", "-e", nodeReader) },
 		"rabbitmqadmin": func(t *testing.T, m Message) string {
 			program(t, "python3")
-			return run(t, "rabbitmqadmin() { python3 -c '"+adminReader+"' \"$@\"; }\n"+codeOf(t, "rabbitmqadmin", m, 0), "bash")
+			return run(
+				t,
+				"rabbitmqadmin() { python3 -c '"+adminReader+"' \"$@\"; }\n"+codeOf(t, "rabbitmqadmin", m, 0),
+				"bash",
+			)
 		},
 		"java": func(t *testing.T, m Message) string {
 			c := coder{publisher: javaPublisher(), removed: func(fieldtable.Value) bool { return false }}
@@ -175,7 +197,12 @@ func TestCodeReadsBack(t *testing.T) {
 		},
 	}
 	for _, l := range publishers() {
-		for name, table := range map[string][]byte{"rich": richTable(), "typed": typedTable(), "hostile": hostileTable(), "empty": fttest.Table(func(*fttest.Encoder) {})} {
+		for name, table := range map[string][]byte{
+			"rich":    richTable(),
+			"typed":   typedTable(),
+			"hostile": hostileTable(),
+			"empty":   fttest.Table(func(*fttest.Encoder) {}),
+		} {
 			if l.name == "java" && (name == "rich" || name == "empty") {
 				continue // each takes seconds to compile; the other two have every kind of value
 			}
@@ -184,7 +211,13 @@ func TestCodeReadsBack(t *testing.T) {
 					t.Skip("takes seconds to compile")
 				}
 				m := message(table)
-				want := fmt.Sprintf("e=%x k=%x b=%x %s", m.Exchange, m.RoutingKey, m.Body, canonicalTable(l, fieldtable.View(table, fieldtable.Lenient()).Scan()))
+				want := fmt.Sprintf(
+					"e=%x k=%x b=%x %s",
+					m.Exchange,
+					m.RoutingKey,
+					m.Body,
+					canonicalTable(l, fieldtable.View(table, fieldtable.Lenient()).Scan()),
+				)
 				got := evaluators[l.name](t, m)
 				if l.name == "java" {
 					_, got, _ = strings.Cut(got, "{")
@@ -198,7 +231,8 @@ func TestCodeReadsBack(t *testing.T) {
 	}
 }
 
-// canonicalTable writes what of a table a client can write, in a form that each evaluator writes too.
+// canonicalTable writes what of a table a client can write, in a form that each evaluator writes
+// too.
 func canonicalTable(l publisher, s fieldtable.Scanner) string {
 	var fields []string
 	seen := map[string]bool{}
@@ -271,9 +305,15 @@ func canonical(l publisher, v fieldtable.Value) (string, bool) {
 	return "n:" + text, true
 }
 
-// evaluateGo reads the code with Go's own parser; only the forms that are meant to be there are understood.
+// evaluateGo reads the code with Go's own parser; only the forms that are meant to be there are
+// understood.
 func evaluateGo(t *testing.T, code string) string {
-	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() {\n"+code+"\n}", parser.SkipObjectResolution)
+	file, err := parser.ParseFile(
+		token.NewFileSet(),
+		"",
+		"package p\nfunc f() {\n"+code+"\n}",
+		parser.SkipObjectResolution,
+	)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, code)
 	}

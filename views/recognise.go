@@ -15,8 +15,8 @@ const (
 	prettyDepth = 64       // of it; deeper indentation would grow faster than the text
 )
 
-// recognise says what a text in a header looks like. Everything it says is a guess: headers have no formats. traceURL
-// is where traces are shown, with {trace} and {span} in it; "" = nowhere.
+// recognise says what a text in a header looks like. Everything it says is a guess: headers have no
+// formats. traceURL is where traces are shown, with {trace} and {span} in it; "" = nowhere.
 func recognise(name, s []byte, now time.Time, traceURL string) []Note {
 	if len(s) == 0 || len(s) > 512 || !utf8.Valid(s) {
 		return nil
@@ -83,15 +83,18 @@ func momentOf(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// traceContext reads what tracers put into headers: W3C Trace Context (traceparent, tracestate) and B3 (b3, and the
-// X-B3 headers), by the names that their specifications give. name is in lower case.
+// traceContext reads what tracers put into headers: W3C Trace Context (traceparent, tracestate) and
+// B3 (b3, and the X-B3 headers), by the names that their specifications give. name is in lower
+// case.
 func traceContext(name, s, traceURL string) ([]Note, bool) {
 	guess := func(text string) []Note { return []Note{{Text: text, Guess: true}} }
 	switch name {
 	case "traceparent":
 		// version "-" trace-id "-" parent-id "-" flags; later versions may go on after the flags.
 		p := strings.Split(s, "-")
-		if len(p) < 4 || !lowerHex(p[0], 2) || !lowerHex(p[1], 32) || !lowerHex(p[2], 16) || !lowerHex(p[3], 2) || p[0] == "ff" || p[0] == "00" && len(p) != 4 {
+		if len(p) < 4 || !lowerHex(p[0], 2) || !lowerHex(p[1], 32) || !lowerHex(p[2], 16) || !lowerHex(p[3], 2) ||
+			p[0] == "ff" ||
+			p[0] == "00" && len(p) != 4 {
 			return guess("not a valid traceparent"), true
 		}
 		if zeros(p[1]) || zeros(p[2]) {
@@ -201,11 +204,14 @@ func zeros(s string) bool { return strings.Trim(s, "0") == "" }
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
 
-// prettyJSON lays out a JSON object or array. Numbers, names and texts keep the bytes they have: only white space is
-// added between them. ok is false for anything else, and for what would be long or deep.
+// prettyJSON lays out a JSON object or array. Numbers, names and texts keep the bytes they have:
+// only white space is added between them. ok is false for anything else, and for what would be long
+// or deep.
 func prettyJSON(s []byte) (pretty []byte, ok bool) {
 	trimmed := bytes.TrimLeft(s, " \t\r\n")
-	if len(trimmed) < 2 || len(s) > prettyBytes || trimmed[0] != '{' && trimmed[0] != '[' || !utf8.Valid(s) || deep(s) || !json.Valid(s) {
+	if len(trimmed) < 2 || len(s) > prettyBytes || trimmed[0] != '{' && trimmed[0] != '[' || !utf8.Valid(s) ||
+		deep(s) ||
+		!json.Valid(s) {
 		return nil, false
 	}
 	var b bytes.Buffer
@@ -215,7 +221,8 @@ func prettyJSON(s []byte) (pretty []byte, ok bool) {
 	return bytes.TrimRight(b.Bytes(), " \t\r\n"), true
 }
 
-// laidOut is what prettyJSON wrote. Its line ends are the layout's own, since a JSON text has none inside.
+// laidOut is what prettyJSON wrote. Its line ends are the layout's own, since a JSON text has none
+// inside.
 func laidOut(pretty []byte) []Part {
 	var parts []Part
 	for line := range bytes.Lines(pretty) {

@@ -8,7 +8,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 )
 
-// A message without what --redact named says so where it would have stood, and offers no filter for what stands there instead.
+// A message without what --redact named says so where it would have stood, and offers no filter for
+// what stands there instead.
 func TestRemovedValues(t *testing.T) {
 	table := fttest.Table(func(e *fttest.Encoder) {
 		e.Str("kept", "shown")
@@ -25,13 +26,25 @@ func TestRemovedValues(t *testing.T) {
 		at := strings.Index(string(table), text) + offset + first
 		return Range{at, at + size}
 	}
-	m := Message{Seq: 1, Headers: table, HasHeaders: true, HeadersOffset: first, ContentHeader: append(make([]byte, first), table...),
-		Removed: []Range{{14, 17}, span("token", 10, 6), span("authF", 9, 7), span("secretS", 11, 3), span("oddZ", 4, 4)},
+	m := Message{
+		Seq:           1,
+		Headers:       table,
+		HasHeaders:    true,
+		HeadersOffset: first,
+		ContentHeader: append(make([]byte, first), table...),
+		Removed: []Range{
+			{14, 17},
+			span("token", 10, 6),
+			span("authF", 9, 7),
+			span("secretS", 11, 3),
+			span("oddZ", 4, 4),
+		},
 		Properties: []Property{
 			{Name: "user_id", Raw: []byte("***"), Offset: 13, End: 17},
 			{Name: "app_id", Raw: []byte("app"), Offset: 17, End: 20},
 			{Name: "headers", Raw: table, Kind: PropertyTable, Offset: first, End: first + len(table)},
-		}}
+		},
+	}
 	in := BuildInspector(m, InspectorOptions{Dialect: fieldtable.Lenient()})
 	removed := map[string]bool{}
 	for _, n := range in.Headers.Tree.Nodes {
@@ -44,7 +57,16 @@ func TestRemovedValues(t *testing.T) {
 			t.Errorf("%s offers what is not there: %+v", name, n)
 		}
 	}
-	want := map[string]bool{"kept": false, "token": true, "auth": true, `"auth"."*"`: true, "part": false, `"part".secret`: true, `"part".plain`: false, "damage": true}
+	want := map[string]bool{
+		"kept":          false,
+		"token":         true,
+		"auth":          true,
+		`"auth"."*"`:    true,
+		"part":          false,
+		`"part".secret`: true,
+		`"part".plain`:  false,
+		"damage":        true,
+	}
 	for name, w := range want {
 		if got, ok := removed[name]; !ok || got != w {
 			t.Errorf("%s: removed is %v (there: %v), want %v", name, got, ok, w)
@@ -57,7 +79,8 @@ func TestRemovedValues(t *testing.T) {
 	if n := strings.Count(html, removedText); n != 6 {
 		t.Errorf("%q stands %d times, want 6", removedText, n)
 	}
-	if !strings.Contains(html, "as delivered but for what --redact removed") || strings.Contains(html, "nothing was changed") {
+	if !strings.Contains(html, "as delivered but for what --redact removed") ||
+		strings.Contains(html, "nothing was changed") {
 		t.Error("the page says that everything is as delivered")
 	}
 }

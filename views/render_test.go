@@ -61,7 +61,10 @@ func TestPagesHoldNoInlineCode(t *testing.T) {
 				if !strings.Contains(m, ` src="/static/`) {
 					t.Errorf("%s: %s", f.name, m)
 				}
-			case strings.HasPrefix(m, "<style"), strings.HasPrefix(m, "<iframe"), strings.HasPrefix(m, "<img"), strings.HasPrefix(m, "<object"):
+			case strings.HasPrefix(m, "<style"),
+				strings.HasPrefix(m, "<iframe"),
+				strings.HasPrefix(m, "<img"),
+				strings.HasPrefix(m, "<object"):
 				t.Errorf("%s: %s", f.name, m)
 			}
 		}
@@ -77,15 +80,52 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 	raw := []byte(hostile)
 	headers := fttest.Table(func(e *fttest.Encoder) { e.Str(hostile, hostile) })
 	in := BuildInspector(Message{
-		Seq: 1, Exchange: raw, RoutingKey: raw, ConsumerTag: raw, Headers: headers, HasHeaders: true, Body: raw, BodySize: uint64(len(raw)),
-		Properties: []Property{{Name: "message_id", Raw: raw}}, PropertiesErr: hostile,
+		Seq:           1,
+		Exchange:      raw,
+		RoutingKey:    raw,
+		ConsumerTag:   raw,
+		Headers:       headers,
+		HasHeaders:    true,
+		Body:          raw,
+		BodySize:      uint64(len(raw)),
+		Properties:    []Property{{Name: "message_id", Raw: raw}},
+		PropertiesErr: hostile,
 	}, InspectorOptions{})
 	p := Page{
-		Title: hostile, Broker: BrokerStatus{Queue: hostile, Error: hostile, Mode: "peek", Product: hostile, Policy: hostile, QueueType: hostile, URL: hostile, Management: hostile, Blocked: hostile, PublishCommand: "x"},
-		Bar:       QueryBar{Query: hostile, Error: &QueryError{Offset: 0, End: len(hostile), Msg: hostile}, Chips: []Chip{{hostile, ""}, {hostile, ""}}},
-		Keys:      KeyList{Keys: []Key{{Name: raw, Count: 1, Tags: []TagCount{{0, 1}}}}, Messages: 1},
-		List:      List{Rows: []Row{{Seq: 1, Exchange: raw, RoutingKey: raw, Keys: []string{hostile}, Cells: []Cell{{Tag: 'S', Text: raw, Set: true}}}}, Columns: []Column{{Path: hostile}}},
-		Chart:     Histogram{Step: time.Second, Buckets: []Bucket{{Count: 1, Parts: []uint64{1}}, {}}, Series: []Series{{Text: raw, Total: 1}}},
+		Title: hostile,
+		Broker: BrokerStatus{
+			Queue:          hostile,
+			Error:          hostile,
+			Mode:           "peek",
+			Product:        hostile,
+			Policy:         hostile,
+			QueueType:      hostile,
+			URL:            hostile,
+			Management:     hostile,
+			Blocked:        hostile,
+			PublishCommand: "x",
+		},
+		Bar: QueryBar{
+			Query: hostile,
+			Error: &QueryError{Offset: 0, End: len(hostile), Msg: hostile},
+			Chips: []Chip{{hostile, ""}, {hostile, ""}},
+		},
+		Keys: KeyList{Keys: []Key{{Name: raw, Count: 1, Tags: []TagCount{{0, 1}}}}, Messages: 1},
+		List: List{
+			Rows: []Row{{
+				Seq:        1,
+				Exchange:   raw,
+				RoutingKey: raw,
+				Keys:       []string{hostile},
+				Cells:      []Cell{{Tag: 'S', Text: raw, Set: true}},
+			}},
+			Columns: []Column{{Path: hostile}},
+		},
+		Chart: Histogram{
+			Step:    time.Second,
+			Buckets: []Bucket{{Count: 1, Parts: []uint64{1}}, {}},
+			Series:  []Series{{Text: raw, Total: 1}},
+		},
 		Facet:     &Facet{Operand: hostile, Values: []FacetValue{{Text: raw, Count: 1, Filter: "x"}}},
 		Inspector: &in,
 		Links:     Links{Query: Query{Q: hostile, Columns: []string{hostile}}},
@@ -93,11 +133,13 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 	html := render(t, Document(p))
 	// What is typed into the filter goes back into its field as it was.
 	html = regexp.MustCompile(` value="[^"]*"`).ReplaceAllString(html, "")
-	if strings.Contains(html, "<script") || strings.Contains(html, "\u202e") || strings.Contains(html, "\x00") || strings.Contains(html, "\x1b") {
+	if strings.Contains(html, "<script") || strings.Contains(html, "\u202e") || strings.Contains(html, "\x00") ||
+		strings.Contains(html, "\x1b") {
 		t.Error("hostile text came through")
 	}
-	// Queue, error, product, filter error ×2, chips ×2, key, row ×4, column head, header name and value, exchange, key,
-	// consumer, property and its error, body, the broker's policy, queue type, address and sentences, facet and its value, series.
+	// Queue, error, product, filter error ×2, chips ×2, key, row ×4, column head, header name and
+	// value, exchange, key, consumer, property and its error, body, the broker's policy, queue
+	// type, address and sentences, facet and its value, series.
 	if n := strings.Count(html, want); n < 26 {
 		t.Errorf("the text stands exactly in %d places, want 26 or more", n)
 	}
@@ -265,7 +307,8 @@ func TestTokenContrast(t *testing.T) {
 	}
 	for _, back := range []string{"bg", "panel", "hover", "selected", "mark"} {
 		for _, front := range []string{"text", "muted", "accent", "string", "integer", "float", "bool", "timestamp", "bytes", "table", "array", "malformed"} {
-			if front != "muted" || back != "mark" { // there, muted text takes the colour of the rest
+			// there, muted text takes the colour of the rest
+			if front != "muted" || back != "mark" {
 				check(front, back, 4.5)
 			}
 		}

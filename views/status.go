@@ -89,7 +89,10 @@ func exitSentence(s BrokerStatus) string {
 		if s.Held == 0 {
 			return "On exit there is nothing to give back at the moment."
 		}
-		return "On exit what is held, " + plural(s.Held, "message") + ", is given back with basic.nack and requeue, flagged as redelivered. If the process is killed, the broker requeues them itself."
+		return "On exit what is held, " + plural(
+			s.Held,
+			"message",
+		) + ", is given back with basic.nack and requeue, flagged as redelivered. If the process is killed, the broker requeues them itself."
 	case "drain":
 		if s.Spool != nil {
 			return "On exit what is on disk has been acknowledged, and the next start shows it again; what is still under way goes back to the queue."

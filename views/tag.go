@@ -14,7 +14,8 @@ func tagLetter(tag byte) string {
 	return "0x" + strconv.FormatUint(uint64(tag), 16)
 }
 
-// tagClass is the colour of a tag where only the tag is known. A tag of no default meaning has class V.
+// tagClass is the colour of a tag where only the tag is known. A tag of no default meaning has
+// class V.
 func tagClass(tag byte) string { return valueClass(fieldtable.Lenient().Kind(tag)) }
 
 // tagName is the type that a tag stands for where only the tag is known.

@@ -55,8 +55,8 @@ const (
 type Node struct {
 	Kind  NodeKind
 	Level int // 1 = outermost
-	// Offset is the node's first byte and identifies it: a field's name-length octet, an element's tag.
-	// End is one past its last. Bytes from the first octet of the outermost table's length.
+	// Offset is the node's first byte and identifies it: a field's name-length octet, an element's
+	// tag. End is one past its last. Bytes from the first octet of the outermost table's length.
 	Offset, End int
 	Name        []Part // of a field; of an element, its index
 	NameNote    string // why the name breaks the specification's rule; "" = it does not
@@ -255,8 +255,8 @@ type shown struct {
 	damaged         bool
 }
 
-// children appends the children [skip, skip+limit) of a container, each followed by its own, and then what
-// stands for the rest: a link to more, or the damage.
+// children appends the children [skip, skip+limit) of a container, each followed by its own, and
+// then what stands for the rest: a link to more, or the damage.
 func (b *treeBuilder) children(c container, path string, level, skip, limit int) shown {
 	var out shown
 	whole := c.scan // a copy: counting does not move c.scan
@@ -314,7 +314,13 @@ func (b *treeBuilder) children(c container, path string, level, skip, limit int)
 			p = childPath(path, f.Name)
 		}
 		if pack != nil && (i == 0 || pack[i] != pack[i-1]) {
-			b.nodes = append(b.nodes, Node{Kind: NodePack, Level: level, Pack: pack[i], Children: inPack[pack[i]], Offset: start(f, false)})
+			b.nodes = append(b.nodes, Node{
+				Kind:     NodePack,
+				Level:    level,
+				Pack:     pack[i],
+				Children: inPack[pack[i]],
+				Offset:   start(f, false),
+			})
 		}
 		n := b.node(f, out.from+i, c.array, p, level)
 		if o := names[string(f.Name)]; o != nil {
@@ -404,8 +410,8 @@ func (b *treeBuilder) recognised(v *Value, f fieldtable.Field) {
 	}
 }
 
-// removed reports whether the message was stored without v. A table or an array is without what is in it only if all
-// of that is gone.
+// removed reports whether the message was stored without v. A table or an array is without what is
+// in it only if all of that is gone.
 func (b *treeBuilder) removed(v fieldtable.Value) bool {
 	from := v.End() - len(v.Raw())
 	if _, ok := containerOf(v); ok {
@@ -501,9 +507,9 @@ func (o *occurrence) words(offset int) string {
 	}
 }
 
-// nameNote says how a name breaks the rule of AMQP 0-9-1 section 4.2.5.5, which nobody enforces: a letter, $
-// or # first, then letters, $, #, digits and _, at most 128 characters. common means that it does so only by
-// characters that names are full of.
+// nameNote says how a name breaks the rule of AMQP 0-9-1 section 4.2.5.5, which nobody enforces: a
+// letter, $ or # first, then letters, $, #, digits and _, at most 128 characters. common means that
+// it does so only by characters that names are full of.
 func nameNote(name []byte) (note string, common bool) {
 	switch {
 	case len(name) == 0:

@@ -83,7 +83,12 @@ func TestTreeValuesAreExact(t *testing.T) {
 	if tree.Fields != 22 {
 		t.Errorf("%d fields, want 22", tree.Fields)
 	}
-	for path, level := range map[string]int{"x-death": 1, "x-death[0]": 2, "x-death[0].routing-keys": 3, "x-death[0].routing-keys[0]": 4} {
+	for path, level := range map[string]int{
+		"x-death":                    1,
+		"x-death[0]":                 2,
+		"x-death[0].routing-keys":    3,
+		"x-death[0].routing-keys[0]": 4,
+	} {
 		if got[path].Level != level {
 			t.Errorf("%s stands at level %d, want %d", path, got[path].Level, level)
 		}
@@ -143,8 +148,17 @@ func TestTreeShowsDamageWhereItIs(t *testing.T) {
 		{cut + 5, "length_overrun", 1, Range{cut + 5, len(encoded)}},
 	} {
 		d := damage[i]
-		if d.Damage.Offset != want.offset || d.Damage.Code != want.code || d.Level != want.level || d.Damage.Rest != want.rest {
-			t.Errorf("damage %d is %d %s at level %d, rest %v; want %+v", i, d.Damage.Offset, d.Damage.Code, d.Level, d.Damage.Rest, want)
+		if d.Damage.Offset != want.offset || d.Damage.Code != want.code || d.Level != want.level ||
+			d.Damage.Rest != want.rest {
+			t.Errorf(
+				"damage %d is %d %s at level %d, rest %v; want %+v",
+				i,
+				d.Damage.Offset,
+				d.Damage.Code,
+				d.Level,
+				d.Damage.Rest,
+				want,
+			)
 		}
 	}
 	if !tree.Nodes[1].Damaged || tree.Nodes[0].Damaged || tree.Nodes[4].Damaged {
@@ -161,7 +175,8 @@ func TestTreePages(t *testing.T) {
 		t.Fatalf("%d rows", len(tree.Nodes))
 	}
 	more, last := tree.Nodes[len(tree.Nodes)-2], tree.Nodes[len(tree.Nodes)-1]
-	if more.Kind != NodeMore || more.Hidden != size-nestedNodes || !strings.Contains(more.URL, "at=4") || !strings.Contains(more.URL, "skip=100") {
+	if more.Kind != NodeMore || more.Hidden != size-nestedNodes || !strings.Contains(more.URL, "at=4") ||
+		!strings.Contains(more.URL, "skip=100") {
 		t.Errorf("the rest of the array is %+v", more)
 	}
 	if joined(last.Name) != "after" {
@@ -365,9 +380,28 @@ func TestTimestampNotes(t *testing.T) {
 	}
 }
 
-// The verbs of a row write filters that the language reads, and that name the header they stand beside.
+// The verbs of a row write filters that the language reads, and that name the header they stand
+// beside.
 func TestConditionsAreFilters(t *testing.T) {
-	names := []string{"and", "Null", "type", "a.b", "a b", `a"b\c`, "$size", "5", "", "k\xff", "ключ", "x\n", "true", "it's", "a'b", "-x", "[0]"}
+	names := []string{
+		"and",
+		"Null",
+		"type",
+		"a.b",
+		"a b",
+		`a"b\c`,
+		"$size",
+		"5",
+		"",
+		"k\xff",
+		"ключ",
+		"x\n",
+		"true",
+		"it's",
+		"a'b",
+		"-x",
+		"[0]",
+	}
 	tables := [][]byte{richTable()}
 	for _, write := range []func(e *fttest.Encoder, name string){
 		func(e *fttest.Encoder, name string) { e.Str(name, "it's") },
@@ -424,8 +458,8 @@ func TestConditionsAreFilters(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, the tree and the hex pane are drawn, every byte is in exactly one run, and every run
-// belongs to the deepest thing around it.
+// Whatever the bytes, the tree and the hex pane are drawn, every byte is in exactly one run, and
+// every run belongs to the deepest thing around it.
 func TestEveryTruncation(t *testing.T) {
 	check := func(t *testing.T, encoded []byte, d *fieldtable.Dialect) {
 		t.Helper()
@@ -453,7 +487,14 @@ func TestEveryTruncation(t *testing.T) {
 						t.Fatalf("% x (%s): a run of [%d, %d) at %d", encoded, d.Name(), r.Offset, r.End, at)
 					}
 					if !owners[r.Owner] && len(tree.Nodes) < nestedNodes {
-						t.Fatalf("% x (%s): bytes [%d, %d) belong to %d, which is no row", encoded, d.Name(), r.Offset, r.End, r.Owner)
+						t.Fatalf(
+							"% x (%s): bytes [%d, %d) belong to %d, which is no row",
+							encoded,
+							d.Name(),
+							r.Offset,
+							r.End,
+							r.Owner,
+						)
 					}
 					at = r.End
 				}

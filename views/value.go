@@ -31,13 +31,14 @@ type Value struct {
 	JSON    []Part // a text that reads as JSON, laid out; nil = it does not
 
 	Size int // bytes of the whole value, for texts and bytes
-	// Clipped says that Parts or Dump hold only the beginning. All or AllDump then hold the rest of the way,
-	// unless the value is too long to be shown in place: MoreURL leads to where it is.
+	// Clipped says that Parts or Dump hold only the beginning. All or AllDump then hold the rest of
+	// the way, unless the value is too long to be shown in place: MoreURL leads to where it is.
 	Clipped bool
 	All     []Part
 	AllDump []DumpRow
 	MoreURL string
-	// From and To are the bytes shown of a value shown alone; PrevURL and NextURL lead to its neighbours.
+	// From and To are the bytes shown of a value shown alone; PrevURL and NextURL lead to its
+	// neighbours.
 	From, To         int
 	PrevURL, NextURL string
 }
@@ -128,8 +129,8 @@ func (v *Value) bytes(s []byte, b *valueBudget, alone bool, skip int) {
 	}
 }
 
-// window is the part of s that is shown alone. It keeps characters whole at its end; a link to its beginning
-// was made the same way.
+// window is the part of s that is shown alone. It keeps characters whole at its end; a link to its
+// beginning was made the same way.
 func (v *Value) window(s []byte, skip int) []byte {
 	v.From = min(skip, len(s))
 	w := clip(s[v.From:], pageBytes)

@@ -13,11 +13,11 @@ type Part struct {
 	Escape bool
 }
 
-// Visible makes every character of a publisher's text visible and harmless to the text around it. Printable
-// characters stay as they are; control, formatting (so also bidirectional), private-use, unassigned and
-// otherwise invisible characters, and spaces other than U+0020, become escapes: \n, \r, \t, \x1b, \u202e,
-// \U000e0041. A byte that is not part of valid UTF-8 becomes \xff. Joining the parts' texts of a text
-// without such characters gives the text back.
+// Visible makes every character of a publisher's text visible and harmless to the text around it.
+// Printable characters stay as they are; control, formatting (so also bidirectional), private-use,
+// unassigned and otherwise invisible characters, and spaces other than U+0020, become escapes: \n,
+// \r, \t, \x1b, \u202e, \U000e0041. A byte that is not part of valid UTF-8 becomes \xff. Joining
+// the parts' texts of a text without such characters gives the text back.
 func Visible(s []byte) []Part {
 	var parts []Part
 	start := 0
@@ -29,7 +29,8 @@ func Visible(s []byte) []Part {
 	var esc strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRune(s[i:])
-		if r < utf8.RuneSelf && r >= ' ' && r != 0x7f || r >= utf8.RuneSelf && !(r == utf8.RuneError && size == 1) && !hidden(r) {
+		if r < utf8.RuneSelf && r >= ' ' && r != 0x7f ||
+			r >= utf8.RuneSelf && !(r == utf8.RuneError && size == 1) && !hidden(r) {
 			i += size
 			continue
 		}

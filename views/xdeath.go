@@ -8,8 +8,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 )
 
-// xDeath is the header that RabbitMQ keeps of a message's dead-letterings: an array of tables, one for each queue and
-// reason, with the latest first (https://www.rabbitmq.com/docs/dlx).
+// xDeath is the header that RabbitMQ keeps of a message's dead-letterings: an array of tables, one
+// for each queue and reason, with the latest first (https://www.rabbitmq.com/docs/dlx).
 const xDeath = "x-death"
 
 // maxDeaths bounds the rows of a timeline; RabbitMQ writes one for each queue and reason.
@@ -63,7 +63,8 @@ type DeathValue struct {
 	Notes   []Note
 }
 
-// buildDeaths reads the header out of a table. ok is false when the table has none before any damage.
+// buildDeaths reads the header out of a table. ok is false when the table has none before any
+// damage.
 func buildDeaths(t fieldtable.Table, o TreeOptions) (d Deaths, ok bool) {
 	var field fieldtable.Field
 	for s := t.Scan(); s.Next(); {
@@ -84,7 +85,9 @@ func buildDeaths(t fieldtable.Table, o TreeOptions) (d Deaths, ok bool) {
 	}
 	array, isArray := field.Value.Array()
 	if !isArray {
-		d.Odd = "RabbitMQ writes x-death as an array of tables; this one is of type " + field.Value.Kind().String() + "."
+		d.Odd = "RabbitMQ writes x-death as an array of tables; this one is of type " + field.Value.Kind().
+			String() +
+			"."
 		return d, true
 	}
 	s := array.Scan()

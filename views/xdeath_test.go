@@ -11,7 +11,11 @@ import (
 
 func deathsOf(t testing.TB, table []byte, removed ...Range) *Deaths {
 	t.Helper()
-	d, ok := buildDeaths(fieldtable.View(table, fieldtable.Lenient()), TreeOptions{Seq: 1, Now: fixtureNow, Removed: removed})
+	d, ok := buildDeaths(fieldtable.View(table, fieldtable.Lenient()), TreeOptions{
+		Seq:     1,
+		Now:     fixtureNow,
+		Removed: removed,
+	})
 	if !ok {
 		t.Fatal("no x-death")
 	}
@@ -43,7 +47,18 @@ func (d Death) line() string {
 	for _, k := range d.Keys {
 		keys = append(keys, k.text())
 	}
-	s := strings.Join([]string{d.Queue.text(), d.Reason.text(), d.Count.text(), d.Time.text(), d.Exchange.text(), strings.Join(keys, "+"), d.Expiration.text()}, " | ")
+	s := strings.Join(
+		[]string{
+			d.Queue.text(),
+			d.Reason.text(),
+			d.Count.text(),
+			d.Time.text(),
+			d.Exchange.text(),
+			strings.Join(keys, "+"),
+			d.Expiration.text(),
+		},
+		" | ",
+	)
 	if d.Damage != nil {
 		s += " | damaged: " + d.Damage.Code
 	}
@@ -66,11 +81,15 @@ func TestDeaths(t *testing.T) {
 			t.Errorf("row %d: %s\nwant   %s", i, got, w)
 		}
 	}
-	if d.Total != 4 || d.Counted != 2 || !d.First.Equal(time.Unix(1795950000, 0)) || !d.Last.Equal(time.Unix(1795960000, 0)) {
+	if d.Total != 4 || d.Counted != 2 || !d.First.Equal(time.Unix(1795950000, 0)) ||
+		!d.Last.Equal(time.Unix(1795960000, 0)) {
 		t.Errorf("%d deaths in %d entries, from %v to %v", d.Total, d.Counted, d.First, d.Last)
 	}
 	// 1795950000 = 2026-11-29 11:00:00 UTC, as date -u -d @1795950000 says.
-	if got, want := deathsSentence(d), "Dead-lettered 4 times, in 4 entries, from 2026-11-29 11:00:00 UTC to 2026-11-29 13:46:40 UTC."; !strings.HasPrefix(got, want) {
+	if got, want := deathsSentence(d), "Dead-lettered 4 times, in 4 entries, from 2026-11-29 11:00:00 UTC to 2026-11-29 13:46:40 UTC."; !strings.HasPrefix(
+		got,
+		want,
+	) {
 		t.Errorf("says %q", got)
 	}
 }
@@ -84,7 +103,10 @@ func TestOddDeaths(t *testing.T) {
 		t.Errorf("a text as x-death: %+v", d)
 	}
 	twice := fttest.Table(func(e *fttest.Encoder) {
-		e.Array("x-death", func(e *fttest.Encoder) { e.Nested("", func(e *fttest.Encoder) { e.Str("queue", "first") }) })
+		e.Array(
+			"x-death",
+			func(e *fttest.Encoder) { e.Nested("", func(e *fttest.Encoder) { e.Str("queue", "first") }) },
+		)
 		e.Str("x-death", "second")
 	})
 	if d := deathsOf(t, twice); d.Fields != 2 || len(d.Rows) != 1 || d.Rows[0].Queue.text() != "first" {
@@ -111,7 +133,8 @@ func TestOddDeaths(t *testing.T) {
 	}
 	table := deathsTable()
 	at := strings.Index(string(table), "orders.retry")
-	if d := deathsOf(t, table, Range{at, at + len("orders.retry")}); d.Rows[0].Queue.text() != "removed" || d.Rows[0].Reason.text() != "expired" {
+	if d := deathsOf(t, table, Range{at, at + len("orders.retry")}); d.Rows[0].Queue.text() != "removed" ||
+		d.Rows[0].Reason.text() != "expired" {
 		t.Errorf("with a value removed: %s", d.Rows[0].line())
 	}
 }

@@ -272,7 +272,15 @@ func TestFetchMetadata(t *testing.T) {
 			}
 			r := f.get(path, header...)
 			if r.StatusCode != tt.status {
-				t.Errorf("%s from %q, %q, %q: status %d, want %d", path, tt.site, tt.mode, tt.dest, r.StatusCode, tt.status)
+				t.Errorf(
+					"%s from %q, %q, %q: status %d, want %d",
+					path,
+					tt.site,
+					tt.mode,
+					tt.dest,
+					r.StatusCode,
+					tt.status,
+				)
 			}
 			if r.StatusCode == 403 && strings.Contains(string(r.body), "orders.dlq") {
 				t.Errorf("%s tells: %s", path, r.body)
@@ -291,8 +299,11 @@ func TestRefusedHandshakesAreNotUpgraded(t *testing.T) {
 		"", "Origin: null\r\n", "Origin: http://evil.example\r\n", "Origin: http://127.0.0.1:1\r\n", "Origin: \r\n",
 		"Origin: http://" + addr + "\r\nSec-Fetch-Site: cross-site\r\n", "Origin: http://" + addr + "\r\nSec-Fetch-Site: same-site\r\n",
 	} {
-		io.WriteString(c, "GET /live HTTP/1.1\r\nHost: "+addr+"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+headers+
-			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+		io.WriteString(
+			c,
+			"GET /live HTTP/1.1\r\nHost: "+addr+"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+headers+
+				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+		)
 		if got := c.status(); got != 403 {
 			t.Errorf("%q: status %d, want 403", headers, got)
 		}
@@ -312,13 +323,36 @@ func TestDownloadNamesAreSafe(t *testing.T) {
 	f := newFixture(t)
 	f.addHostile()
 	plain := regexp.MustCompile(`^attachment; filename="[a-z0-9][a-z0-9.-]{0,60}"$`)
-	names := append(hostile(), "../../etc/passwd", "..\\..\\boot.ini", "CON", "NUL.txt", "a\r\nX-Evil: 1", `"; filename="evil.exe`, "\u202egnp.exe",
-		strings.Repeat("n", 300), "\x00", "%00", "%2e%2e%2f", "…", "C:\\x", "~/.ssh/id_rsa")
+	names := append(
+		hostile(),
+		"../../etc/passwd",
+		"..\\..\\boot.ini",
+		"CON",
+		"NUL.txt",
+		"a\r\nX-Evil: 1",
+		`"; filename="evil.exe`,
+		"\u202egnp.exe",
+		strings.Repeat("n", 300),
+		"\x00",
+		"%00",
+		"%2e%2e%2f",
+		"…",
+		"C:\\x",
+		"~/.ssh/id_rsa",
+	)
 	offered := 0
 	for _, name := range names {
 		for _, path := range []string{"/m/1/headers.bin", "/m/1/content-header.bin", "/m/1/body.bin", "/export.jsonl", "/export.csv", "/export.zip", "/export.pcapng",
 			"/static/" + url.PathEscape(name), "/m/" + url.PathEscape(name), "/m/" + url.PathEscape(name) + "/headers.bin", "/m/1/" + url.PathEscape(name), "/" + url.PathEscape(name)} {
-			r := f.get(path + "?q=%22" + url.QueryEscape(name) + "%22&name=" + url.QueryEscape(name) + "&filename=" + url.QueryEscape(name))
+			r := f.get(
+				path + "?q=%22" + url.QueryEscape(
+					name,
+				) + "%22&name=" + url.QueryEscape(
+					name,
+				) + "&filename=" + url.QueryEscape(
+					name,
+				),
+			)
 			if d := r.Header.Get("Content-Disposition"); d != "" {
 				offered++
 				if !plain.MatchString(d) {
@@ -380,7 +414,11 @@ func TestFilterAbuse(t *testing.T) {
 					t.Errorf("%s took %v", path, d)
 				}
 				switch r.StatusCode {
-				case http.StatusOK, http.StatusBadRequest, http.StatusRequestURITooLong, http.StatusServiceUnavailable, http.StatusUpgradeRequired:
+				case http.StatusOK,
+					http.StatusBadRequest,
+					http.StatusRequestURITooLong,
+					http.StatusServiceUnavailable,
+					http.StatusUpgradeRequired:
 				default:
 					t.Errorf("%s: status %d: %.200s", path, r.StatusCode, r.body)
 				}
@@ -389,7 +427,8 @@ func TestFilterAbuse(t *testing.T) {
 	}
 	f.get("/api/messages?q=%%%%").want(http.StatusBadRequest)
 	f.get("/api/messages?q=" + url.QueryEscape("%%%%")).want(http.StatusBadRequest)
-	f.get("/api/messages?q=" + strings.Repeat("(", 10_000) + "a" + strings.Repeat(")", 10_000)).want(http.StatusBadRequest)
+	f.get("/api/messages?q=" + strings.Repeat("(", 10_000) + "a" + strings.Repeat(")", 10_000)).
+		want(http.StatusBadRequest)
 }
 
 // Many slow scans at once: as many run as may, the rest is told to come back,

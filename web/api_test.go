@@ -120,7 +120,8 @@ func jsonSeqs(v map[string]any) string {
 
 func TestAPIMessage(t *testing.T) {
 	f := contract(t)
-	f.get("/api/messages/2").same(`{"seq":2,"received":"2026-03-01T12:00:01.000000000Z","delivery_tag":2,"redelivered":true,"consumer_tag":"ctag",
+	f.get("/api/messages/2").
+		same(`{"seq":2,"received":"2026-03-01T12:00:01.000000000Z","delivery_tag":2,"redelivered":true,"consumer_tag":"ctag",
 		"exchange":"shop","routing_key":"a.b","properties":{"content_type":"text/plain","delivery_mode":2,"priority":9,"correlation_id":{"hex":"ff"},
 			"timestamp":{"unit":"s","value":"1700000000","time":"2023-11-14T22:13:20Z"}},"properties_error":null,"dialect":"lenient","headers":{"fields":[
 			{"key":"tenant","tag":"S","type":"longstr","value":"acme","offset":4,"end":20},
@@ -129,7 +130,8 @@ func TestAPIMessage(t *testing.T) {
 			{"key":"tenant","tag":"S","type":"longstr","value":"again","offset":46,"end":63},
 			{"key":"list","tag":"A","type":"array","value":{"items":[{"tag":"t","type":"bool","value":true,"offset":73,"end":75}],"error":null},"offset":63,"end":75}
 		],"error":null},"header_bytes":75,"content_header_bytes":112,"body_bytes":6,"body_kept":4,"damaged":false,"duplicates":true}`)
-	f.get("/api/messages/1").same(`{"seq":1,"received":"2026-03-01T12:00:00.000000000Z","delivery_tag":1,"redelivered":false,"consumer_tag":"",
+	f.get("/api/messages/1").
+		same(`{"seq":1,"received":"2026-03-01T12:00:00.000000000Z","delivery_tag":1,"redelivered":false,"consumer_tag":"",
 		"exchange":"","routing_key":"none","properties":{},"properties_error":null,"dialect":"lenient","headers":null,
 		"header_bytes":0,"content_header_bytes":14,"body_bytes":0,"body_kept":0,"damaged":false,"duplicates":false}`)
 	f.get("/api/messages/3").wantText(`"error":{"offset":`, `"reason":"unknown_tag","path":"bad","tag":"Z"}`)
@@ -138,7 +140,8 @@ func TestAPIMessage(t *testing.T) {
 func TestAPIMessageDamagedContentHeader(t *testing.T) {
 	f := newFixture(t)
 	f.add(message{payload: []byte{0, 60, 0, 0}})
-	f.get("/api/messages/1").wantText(`"properties":{},"properties_error":"content header at offset 4 (0x4): `, `"headers":null`)
+	f.get("/api/messages/1").
+		wantText(`"properties":{},"properties_error":"content header at offset 4 (0x4): `, `"headers":null`)
 	f.get("/m/1").want(http.StatusOK)
 	f.get("/").want(http.StatusOK)
 }
@@ -160,7 +163,8 @@ func TestAPIKeys(t *testing.T) {
 		e.Int32("b", 1)
 		e.Str("k\xff", "")
 	})})
-	f.get("/api/keys").same(`{"keys":[{"key":"b","count":3,"tags":{"I":1,"S":2}},{"key":"a","count":1,"tags":{"S":1}},{"key":null,"key_hex":"6bff","count":1,"tags":{"S":1}}]}`)
+	f.get("/api/keys").
+		same(`{"keys":[{"key":"b","count":3,"tags":{"I":1,"S":2}},{"key":"a","count":1,"tags":{"S":1}},{"key":null,"key_hex":"6bff","count":1,"tags":{"S":1}}]}`)
 }
 
 func TestAPIStatus(t *testing.T) {
@@ -180,15 +184,21 @@ func TestAPIStatus(t *testing.T) {
 		t.Errorf("bytes %v", got["bytes"])
 	}
 	broker := got["broker"].(map[string]any)
-	if broker["state"] != "consuming" || broker["since"] != "2026-03-01T12:00:00.000000000Z" || broker["error"] != nil || len(broker) != 3 {
+	if broker["state"] != "consuming" || broker["since"] != "2026-03-01T12:00:00.000000000Z" ||
+		broker["error"] != nil ||
+		len(broker) != 3 {
 		t.Errorf("broker %v", broker)
 	}
 	f = newFixture(t, func(c *Config, _ *archive.Config) {
 		c.Broker = func() views.BrokerStatus {
-			return views.BrokerStatus{State: views.StateReconnecting, Error: "The broker refused the user name or password."}
+			return views.BrokerStatus{
+				State: views.StateReconnecting,
+				Error: "The broker refused the user name or password.",
+			}
 		}
 	})
-	f.get("/api/status").wantText(`"broker":{"state":"reconnecting","since":null,"error":"The broker refused the user name or password."}`)
+	f.get("/api/status").
+		wantText(`"broker":{"state":"reconnecting","since":null,"error":"The broker refused the user name or password."}`)
 }
 
 func TestAPIErrors(t *testing.T) {
@@ -213,7 +223,8 @@ func TestAPIErrors(t *testing.T) {
 		}
 	}
 	bad := f.get("/api/messages?q=a+%3D").want(http.StatusBadRequest).json()["error"].(map[string]any)
-	if bad["status"] != json.Number("400") || bad["offset"] != json.Number("3") || bad["message"] == "" || len(bad) != 3 {
+	if bad["status"] != json.Number("400") || bad["offset"] != json.Number("3") || bad["message"] == "" ||
+		len(bad) != 3 {
 		t.Errorf("bad filter: %v", bad)
 	}
 }

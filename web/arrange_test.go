@@ -15,23 +15,24 @@ func TestArrange(t *testing.T) {
 	value := func(set func(e *fttest.Encoder)) {
 		f.add(message{headers: fttest.Table(set)})
 	}
-	value(func(e *fttest.Encoder) { e.Int32("n", 10) })                            // 1
-	value(func(e *fttest.Encoder) { e.Str("n", "9") })                             // 2: a text
-	value(func(e *fttest.Encoder) { e.Int64("n", math.MaxInt64) })                 // 3
-	value(func(e *fttest.Encoder) { e.Float64("n", 9.5) })                         // 4
-	value(func(e *fttest.Encoder) { e.Str("other", "x") })                         // 5: absent
-	value(func(e *fttest.Encoder) { e.Decimal("n", 1, 99) })                       // 6: 9.9
-	value(func(e *fttest.Encoder) { e.Float64("n", math.Inf(1)) })                 // 7
-	value(func(e *fttest.Encoder) { e.Int64("n", math.MaxInt64-1) })               // 8
-	value(func(e *fttest.Encoder) { e.Int32("n", 10) })                            // 9: as 1
-	value(func(e *fttest.Encoder) { e.Float64("n", math.NaN()) })                  // 10
-	value(func(e *fttest.Encoder) { e.Str("n", "10") })                            // 11: a text
-	value(func(e *fttest.Encoder) { e.Float64("n", math.Inf(-1)) })                // 12
-	value(func(e *fttest.Encoder) { e.Bool("n", true) })                           // 13
-	value(func(e *fttest.Encoder) { e.Void("n") })                                 // 14
-	value(func(e *fttest.Encoder) { e.Timestamp("n", 1) })                         // 15
-	f.add(message{})                                                               // 16: no table
-	value(func(e *fttest.Encoder) { e.Float64("n", float64(uint64(1)<<63)+2048) }) // 17: above every int64
+	value(func(e *fttest.Encoder) { e.Int32("n", 10) })              // 1
+	value(func(e *fttest.Encoder) { e.Str("n", "9") })               // 2: a text
+	value(func(e *fttest.Encoder) { e.Int64("n", math.MaxInt64) })   // 3
+	value(func(e *fttest.Encoder) { e.Float64("n", 9.5) })           // 4
+	value(func(e *fttest.Encoder) { e.Str("other", "x") })           // 5: absent
+	value(func(e *fttest.Encoder) { e.Decimal("n", 1, 99) })         // 6: 9.9
+	value(func(e *fttest.Encoder) { e.Float64("n", math.Inf(1)) })   // 7
+	value(func(e *fttest.Encoder) { e.Int64("n", math.MaxInt64-1) }) // 8
+	value(func(e *fttest.Encoder) { e.Int32("n", 10) })              // 9: as 1
+	value(func(e *fttest.Encoder) { e.Float64("n", math.NaN()) })    // 10
+	value(func(e *fttest.Encoder) { e.Str("n", "10") })              // 11: a text
+	value(func(e *fttest.Encoder) { e.Float64("n", math.Inf(-1)) })  // 12
+	value(func(e *fttest.Encoder) { e.Bool("n", true) })             // 13
+	value(func(e *fttest.Encoder) { e.Void("n") })                   // 14
+	value(func(e *fttest.Encoder) { e.Timestamp("n", 1) })           // 15
+	f.add(message{})                                                 // 16: no table
+	// 17: above every int64
+	value(func(e *fttest.Encoder) { e.Float64("n", float64(uint64(1)<<63)+2048) })
 
 	rising := "[14 13 10 12 4 6 9 1 8 3 17 7 15 11 2 16 5]"
 	falling := "[2 11 15 7 17 3 8 9 1 6 4 12 10 13 14 16 5]"
@@ -50,7 +51,8 @@ func TestArrange(t *testing.T) {
 	}
 	r := f.get("/?cols=n&sort=n:desc").wantText(`aria-sort="descending"`)
 	head := find(r.html(), "aria-sort", "descending")
-	if got := text(head); got == "" || find(head, "title", "int32") == nil || find(head, "title", "double") == nil && find(head, "title", "float64") == nil {
+	if got := text(head); got == "" || find(head, "title", "int32") == nil ||
+		find(head, "title", "double") == nil && find(head, "title", "float64") == nil {
 		t.Errorf("the column's head is %q", got)
 	}
 	if n := f.FullDecodes(); n != 0 {

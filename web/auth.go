@@ -57,7 +57,13 @@ func NewAuth(cfg AuthConfig) (*Auth, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	a := &Auth{logger: cfg.Logger, now: cfg.Now, hash: newHasher(), limiter: newLoginLimiter(cfg.Now), tokens: cfg.TokenFile != ""}
+	a := &Auth{
+		logger:  cfg.Logger,
+		now:     cfg.Now,
+		hash:    newHasher(),
+		limiter: newLoginLimiter(cfg.Now),
+		tokens:  cfg.TokenFile != "",
+	}
 	read := func() (*credentials, error) { return a.hash.readCredentials(cfg.UserFile, cfg.TokenFile) }
 	var err error
 	a.creds, err = newReloaded("list of users and tokens", read, cfg.Logger, cfg.Now, cfg.UserFile, cfg.TokenFile)

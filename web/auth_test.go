@@ -75,9 +75,18 @@ func newGuarded(t *testing.T) *guarded {
 	t.Helper()
 	dir := t.TempDir()
 	g := &guarded{clock: &clock{now: noon}, log: new(bytes.Buffer)}
-	g.users = write(t, filepath.Join(dir, "users"), "# made by hand\n\nann:"+hashed(t, testPassword)+"\nbob:"+hashed(t, "bob's")+"\r\n")
+	g.users = write(
+		t,
+		filepath.Join(dir, "users"),
+		"# made by hand\n\nann:"+hashed(t, testPassword)+"\nbob:"+hashed(t, "bob's")+"\r\n",
+	)
 	g.tokens = write(t, filepath.Join(dir, "tokens"), testToken+"\n")
-	auth, err := NewAuth(AuthConfig{UserFile: g.users, TokenFile: g.tokens, Now: g.clock.Now, Logger: slog.New(slog.NewTextHandler(g.log, nil))})
+	auth, err := NewAuth(AuthConfig{
+		UserFile:  g.users,
+		TokenFile: g.tokens,
+		Now:       g.clock.Now,
+		Logger:    slog.New(slog.NewTextHandler(g.log, nil)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +201,9 @@ func TestFailedLoginsOfAnAddressAreLimited(t *testing.T) {
 			t.Fatalf("failure %d: status %d", i+1, r.StatusCode)
 		}
 	}
-	r := g.get("/", "Authorization", basic("ann", testPassword)).want(http.StatusTooManyRequests).wantHeader("Retry-After", "3")
+	r := g.get("/", "Authorization", basic("ann", testPassword)).
+		want(http.StatusTooManyRequests).
+		wantHeader("Retry-After", "3")
 	if r.Header.Get("WWW-Authenticate") != "" {
 		t.Error("a browser is asked to try again at once")
 	}
@@ -255,8 +266,13 @@ func TestLoginsUnderWayCount(t *testing.T) {
 
 func TestLimitedAddresses(t *testing.T) {
 	for remote, want := range map[string]string{
-		"192.0.2.1:80": "192.0.2.1/32", "[::ffff:192.0.2.1]:80": "192.0.2.1/32", "[2001:db8:1:2:3:4:5:6]:80": "2001:db8:1:2::/64",
-		"[fe80::1%eth0]:80": "fe80::/64", "@": "invalid Prefix", "": "invalid Prefix", "pipe:1": "invalid Prefix",
+		"192.0.2.1:80":              "192.0.2.1/32",
+		"[::ffff:192.0.2.1]:80":     "192.0.2.1/32",
+		"[2001:db8:1:2:3:4:5:6]:80": "2001:db8:1:2::/64",
+		"[fe80::1%eth0]:80":         "fe80::/64",
+		"@":                         "invalid Prefix",
+		"":                          "invalid Prefix",
+		"pipe:1":                    "invalid Prefix",
 	} {
 		if got := network(remote).String(); got != want {
 			t.Errorf("%s: %s, want %s", remote, got, want)
@@ -404,7 +420,9 @@ func TestLiveFeedNeedsALogin(t *testing.T) {
 	srv := g.listen(t)
 	page := g.get("/", "Accept", "text/html", "Authorization", basic("ann", testPassword)).want(200)
 	cookies := page.Cookies()
-	if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode || cookies[0].Path != "/live" || cookies[0].Domain != "" {
+	if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode ||
+		cookies[0].Path != "/live" ||
+		cookies[0].Domain != "" {
 		t.Fatalf("cookies %v", page.Header.Values("Set-Cookie"))
 	}
 	pass := cookies[0].Name + "=" + cookies[0].Value
@@ -510,6 +528,8 @@ func TestManyLoginsAtOnce(t *testing.T) {
 func TestStrangersGetNoPageForAnyMethod(t *testing.T) {
 	g := newGuarded(t)
 	for path, status := range map[string]int{"/": http.StatusMethodNotAllowed, "/nowhere": http.StatusNotFound} {
-		g.do(http.MethodPost, path, "Accept", "text/html").want(status).wantHeader("Content-Type", "text/plain; charset=utf-8")
+		g.do(http.MethodPost, path, "Accept", "text/html").
+			want(status).
+			wantHeader("Content-Type", "text/plain; charset=utf-8")
 	}
 }

@@ -24,7 +24,11 @@ func BenchmarkPages(b *testing.B) {
 	w := a.Writer()
 	for range 100_000 {
 		payload := wire.AppendContentHeaderPayload(nil, 0, wire.Property{Name: "headers", Raw: fttest.Mix(r)})
-		w.Begin(&wire.Delivery{Exchange: []byte("shop"), RoutingKey: []byte("order.created"), Header: payload}, time.Now())
+		w.Begin(&wire.Delivery{
+			Exchange:   []byte("shop"),
+			RoutingKey: []byte("order.created"),
+			Header:     payload,
+		}, time.Now())
 		w.Commit()
 	}
 	for _, bb := range []struct{ name, target string }{

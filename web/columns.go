@@ -14,8 +14,8 @@ import (
 
 const maxColumns = 16
 
-// compileColumns reads the columns and the order of a listing: header paths and properties as the left side of a comparison
-// in a filter. by is nil where the order is that of arrival.
+// compileColumns reads the columns and the order of a listing: header paths and properties as the
+// left side of a comparison in a filter. by is nil where the order is that of arrival.
 func compileColumns(q views.Query) (columns []*query.Operand, by *query.Operand, err error) {
 	if len(q.Columns) > maxColumns {
 		return nil, nil, &paramError{"cols", "A list has at most " + strconv.Itoa(maxColumns) + " columns."}
@@ -65,8 +65,8 @@ func readCell(o *query.Operand, m archive.Message, d *fieldtable.Dialect, scratc
 	return c
 }
 
-// appendCell appends a cell as JSON: null where there is nothing, a header's value as an item of a typed JSON array, a
-// property as what the page shows of it.
+// appendCell appends a cell as JSON: null where there is nothing, a header's value as an item of a
+// typed JSON array, a property as what the page shows of it.
 func appendCell(b []byte, c cell) []byte {
 	switch {
 	case c.damaged:

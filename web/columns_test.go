@@ -9,7 +9,12 @@ import (
 // Columns and orders read as the left side of a comparison in a filter does.
 func TestColumnsAreOperands(t *testing.T) {
 	f := newFixture(t)
-	f.add(message{exchange: "e", key: "b", headers: table("NServiceBus.MessageId", "x1", "ключ", "да"), body: make([]byte, 9)})
+	f.add(message{
+		exchange: "e",
+		key:      "b",
+		headers:  table("NServiceBus.MessageId", "x1", "ключ", "да"),
+		body:     make([]byte, 9),
+	})
 	f.add(message{exchange: "e", key: "a", headers: table("n", "1"), body: make([]byte, 10)})
 	f.add(message{key: "c", headers: []byte{0, 0, 0, 4, 2, 'n', 'o', 'Z'}})
 	get := func(cols string) *response {
@@ -20,11 +25,20 @@ func TestColumnsAreOperands(t *testing.T) {
 	get(`"ключ"`).wantText(`"value":"да"`)
 	get("$routing_key,$size").wantText(`{"$routing_key":"b","$size":"9"}`, `{"$routing_key":"a","$size":"10"}`)
 	get("absent").wantText(`{"absent":null}`, `{"absent":{"damaged":true}}`)
-	get("n,absent[*].x").wantText(`{"n":{"tag":"S","type":"longstr","value":"1","offset":6,"end":12},"absent[*].x":null}`)
+	get(
+		"n,absent[*].x",
+	).wantText(`{"n":{"tag":"S","type":"longstr","value":"1","offset":6,"end":12},"absent[*].x":null}`)
 	f.get("/?cols=$routing_key,NServiceBus.MessageId").want(http.StatusOK).wantText("x1", "damaged before this header")
-	f.get("/export.csv?cols=$routing_key,NServiceBus.MessageId").want(http.StatusOK).wantText("header_bytes,body_bytes,$routing_key,NServiceBus.MessageId\n", ",b,x1\n")
+	f.get("/export.csv?cols=$routing_key,NServiceBus.MessageId").
+		want(http.StatusOK).
+		wantText("header_bytes,body_bytes,$routing_key,NServiceBus.MessageId\n", ",b,x1\n")
 
-	for sort, want := range map[string]string{"$size": "3 1 2", "$size:desc": "2 1 3", "$routing_key": "2 1 3", "NServiceBus.MessageId": "1 3 2"} {
+	for sort, want := range map[string]string{
+		"$size":                 "3 1 2",
+		"$size:desc":            "2 1 3",
+		"$routing_key":          "2 1 3",
+		"NServiceBus.MessageId": "1 3 2",
+	} {
 		if got := jsonSeqs(f.get("/api/messages?sort=" + sort).json()); got != want {
 			t.Errorf("sort=%s: %s, want %s", sort, got, want)
 		}

@@ -119,7 +119,8 @@ func (c crowd) run(t *testing.T) {
 			}
 		})
 	}
-	if _, resp, err := dialer.Dial("ws"+strings.TrimPrefix(url, "http")+"/live", http.Header{"Origin": {url}}); err == nil || resp.StatusCode != http.StatusServiceUnavailable {
+	if _, resp, err := dialer.Dial("ws"+strings.TrimPrefix(url, "http")+"/live", http.Header{"Origin": {url}}); err == nil ||
+		resp.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("one feed more: %v, %v", resp, err)
 	}
 	arrive()
@@ -135,7 +136,13 @@ func (c crowd) run(t *testing.T) {
 	// A crowd looking at a quiet queue, as most crowds do.
 	crowded := latency(func() {})
 	grown := heap() - min(before, heap())
-	t.Logf("%d feeds: a page takes %v, %v without them; %d KiB a feed, both ends", c.n, crowded, alone, grown/uint64(c.n)>>10)
+	t.Logf(
+		"%d feeds: a page takes %v, %v without them; %d KiB a feed, both ends",
+		c.n,
+		crowded,
+		alone,
+		grown/uint64(c.n)>>10,
+	)
 	if most := time.Duration(float64(alone)*(1+c.latency)) + c.slack; crowded > most {
 		t.Errorf("a page takes %v, want at most %v", crowded, most)
 	}

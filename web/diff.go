@@ -78,7 +78,10 @@ func diffSeqs(given []string) ([]uint64, error) {
 			}
 			seq, err := strconv.ParseUint(text, 10, 64)
 			if err != nil || seq == 0 {
-				return nil, &paramError{"m", "A message is named by its sequence number, which is a whole number from 1."}
+				return nil, &paramError{
+					"m",
+					"A message is named by its sequence number, which is a whole number from 1.",
+				}
 			}
 			if !slices.Contains(seqs, seq) {
 				seqs = append(seqs, seq)
@@ -91,7 +94,13 @@ func diffSeqs(given []string) ([]uint64, error) {
 	return seqs, nil
 }
 
-func (s *Server) diffNeighbour(w http.ResponseWriter, r *http.Request, snap archive.Snapshot, seqs []uint64, with string) error {
+func (s *Server) diffNeighbour(
+	w http.ResponseWriter,
+	r *http.Request,
+	snap archive.Snapshot,
+	seqs []uint64,
+	with string,
+) error {
 	if len(seqs) != 1 || with != "older" && with != "newer" {
 		return &paramError{"with", `The parameter "with" is "older" or "newer", beside one message.`}
 	}

@@ -24,8 +24,12 @@ func TestDiff(t *testing.T) {
 	f.get("/diff").want(http.StatusOK).wantText("Compare messages")
 	f.get("/diff?m=1").want(http.StatusOK).wantText("Add message")
 	f.get("/diff?m=1&m=9").want(http.StatusNotFound).wantText("There is no message 9 yet.")
-	f.get("/diff?m=1&m=9", "Accept", "text/html").want(http.StatusNotFound).wantText("There is no message 9 yet.", "<html")
-	if r := f.get("/diff?m=9", "Accept", "*/*").want(http.StatusNotFound); string(r.body) != "There is no message 9 yet.\n" {
+	f.get("/diff?m=1&m=9", "Accept", "text/html").
+		want(http.StatusNotFound).
+		wantText("There is no message 9 yet.", "<html")
+	if r := f.get("/diff?m=9", "Accept", "*/*").want(http.StatusNotFound); string(
+		r.body,
+	) != "There is no message 9 yet.\n" {
 		t.Errorf("who is no browser reads %s", r.body)
 	}
 	f.get("/diff?m=1&m=4&m=9").want(http.StatusOK).wantText("There is no message 9 yet.", "Compare 2 messages")

@@ -44,7 +44,12 @@ func (s *Server) bodyBin(w http.ResponseWriter, r *http.Request) error {
 // download serves octets as delivered, as an attachment that no browser
 // renders. The file name is made of the sequence number and part only:
 // nothing that a publisher wrote gets into it.
-func (s *Server) download(w http.ResponseWriter, r *http.Request, part string, octets func(archive.Message) ([]byte, error)) error {
+func (s *Server) download(
+	w http.ResponseWriter,
+	r *http.Request,
+	part string,
+	octets func(archive.Message) ([]byte, error),
+) error {
 	m, err := s.message(r)
 	if err != nil {
 		return err

@@ -85,7 +85,10 @@ func TestDownloadRefusals(t *testing.T) {
 		{"/m/20000/body.bin", "yet", 404},
 		{"/m/x/body.bin", "no such page", 404},
 	} {
-		r := f.get(tt.path).want(tt.status).wantHeader("Content-Type", "text/plain; charset=utf-8").wantHeader("Content-Disposition", "")
+		r := f.get(tt.path).
+			want(tt.status).
+			wantHeader("Content-Type", "text/plain; charset=utf-8").
+			wantHeader("Content-Disposition", "")
 		if s := string(r.body); !strings.Contains(s, tt.reason) || strings.Count(s, "\n") != 1 {
 			t.Errorf("%s: %q", tt.path, s)
 		}

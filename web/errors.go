@@ -80,24 +80,52 @@ func sentinels() []struct {
 		status int
 		msg    string
 	}{
-		{archive.ErrEvicted, http.StatusGone, "This message was kept once and has been evicted to make room for newer ones."},
+		{
+			archive.ErrEvicted,
+			http.StatusGone,
+			"This message was kept once and has been evicted to make room for newer ones.",
+		},
 		{archive.ErrNotYet, http.StatusNotFound, "No message has this number yet."},
-		{errNoHeaders, http.StatusNotFound, "This message has no headers property, so there is no field table to download."},
-		{errBodyPrefix, http.StatusConflict, "Only a prefix of this body was kept, so it cannot be downloaded as delivered."},
-		{errHeaderPrefix, http.StatusConflict, "Only a prefix of this content header was kept, so it cannot be downloaded as delivered."},
+		{
+			errNoHeaders,
+			http.StatusNotFound,
+			"This message has no headers property, so there is no field table to download.",
+		},
+		{
+			errBodyPrefix,
+			http.StatusConflict,
+			"Only a prefix of this body was kept, so it cannot be downloaded as delivered.",
+		},
+		{
+			errHeaderPrefix,
+			http.StatusConflict,
+			"Only a prefix of this content header was kept, so it cannot be downloaded as delivered.",
+		},
 		{errNoPage, http.StatusNotFound, "There is no such page."},
 		{errFormMethod, http.StatusMethodNotAllowed, "This page takes bytes to look at: use GET, HEAD or POST."},
 		{errMethod, http.StatusMethodNotAllowed, "The explorer only reads: use GET or HEAD."},
 		{errNoExports, http.StatusForbidden, "Exports are switched off on this explorer."},
 		{errURLTooLong, http.StatusRequestURITooLong, "The address is longer than the explorer accepts."},
-		{errHost, http.StatusForbidden, "This host name is not one that the explorer answers to; name it with --allow-host to allow it."},
+		{
+			errHost,
+			http.StatusForbidden,
+			"This host name is not one that the explorer answers to; name it with --allow-host to allow it.",
+		},
 		{errOrigin, http.StatusForbidden, "The live feed answers only to pages of the explorer itself."},
 		{errForeign, http.StatusForbidden, "Another site's page asked for this; open the explorer itself."},
 		{errLogin, http.StatusUnauthorized, "The explorer asks for a login."},
 		{errLoginBusy, http.StatusServiceUnavailable, "Too many logins are being checked; try again in a moment."},
 		{errNotWebsocket, http.StatusUpgradeRequired, "The live feed speaks websocket only."},
-		{query.ErrBusy, http.StatusServiceUnavailable, "The explorer is busy with other queries; try again in a moment."},
-		{live.ErrTooMany, http.StatusServiceUnavailable, "As many live feeds are open as the explorer allows; close one or try again later."},
+		{
+			query.ErrBusy,
+			http.StatusServiceUnavailable,
+			"The explorer is busy with other queries; try again in a moment.",
+		},
+		{
+			live.ErrTooMany,
+			http.StatusServiceUnavailable,
+			"As many live feeds are open as the explorer allows; close one or try again later.",
+		},
 		{live.ErrClosed, http.StatusServiceUnavailable, "The explorer is shutting down."},
 	}
 }
@@ -168,7 +196,19 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, err error) {
 	if f.Status >= 500 {
 		level = slog.LevelWarn
 	}
-	s.logger.Log(r.Context(), level, "request failed", "method", r.Method, "path", r.URL.Path, "status", f.Status, "error", f.Err)
+	s.logger.Log(
+		r.Context(),
+		level,
+		"request failed",
+		"method",
+		r.Method,
+		"path",
+		r.URL.Path,
+		"status",
+		f.Status,
+		"error",
+		f.Err,
+	)
 
 	h := w.Header()
 	for _, k := range []string{"Content-Disposition", "Content-Length", "Content-Encoding", "Etag"} {

@@ -24,7 +24,8 @@ func TestEveryFailureHasAStatusAndASentence(t *testing.T) {
 		if f.Status < 400 || http.StatusText(f.Status) == "" {
 			t.Errorf("%v: status %d", err, f.Status)
 		}
-		if r, _ := utf8.DecodeRuneInString(f.Msg); f.Msg == "" || !strings.HasSuffix(f.Msg, ".") || strings.ToUpper(string(r)) != string(r) {
+		if r, _ := utf8.DecodeRuneInString(f.Msg); f.Msg == "" || !strings.HasSuffix(f.Msg, ".") ||
+			strings.ToUpper(string(r)) != string(r) {
 			t.Errorf("%v: %q is no sentence", err, f.Msg)
 		}
 		if f.Err != err {
@@ -50,7 +51,10 @@ func TestErrorPages(t *testing.T) {
 		if text(r.html()) == "" {
 			t.Errorf("%s: an empty page", tt.path)
 		}
-		if part := f.get(tt.path, "HX-Request", "true").want(tt.status).wantText(tt.title); strings.Contains(string(part.body), "<html") {
+		if part := f.get(tt.path, "HX-Request", "true").want(tt.status).wantText(tt.title); strings.Contains(
+			string(part.body),
+			"<html",
+		) {
 			t.Errorf("%s: htmx gets a whole page", tt.path)
 		}
 		f.get(tt.path, "Accept", "application/json").want(tt.status).json()

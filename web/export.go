@@ -32,7 +32,8 @@ type exportFormat struct {
 	begin func(s *Server, w io.Writer, e export) (exporter, error)
 }
 
-// exporter writes one file. Memory must not grow with the number of messages by more than a few bytes each.
+// exporter writes one file. Memory must not grow with the number of messages by more than a few
+// bytes each.
 type exporter interface {
 	message(m archive.Message) error
 	// close writes what comes last.
@@ -69,8 +70,9 @@ func (e export) name(extension string) string {
 	return "headerglass-export." + extension
 }
 
-// export streams the messages that match, oldest first, so that what reads the file meets them in the order of their arrival.
-// Where there are more than the limit allows, they are the newest. What arrives or is evicted meanwhile is left out.
+// export streams the messages that match, oldest first, so that what reads the file meets them in
+// the order of their arrival. Where there are more than the limit allows, they are the newest. What
+// arrives or is evicted meanwhile is left out.
 func (s *Server) export(f exportFormat) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.cfg.NoExports {
@@ -122,7 +124,11 @@ func (s *Server) selectExport(ctx context.Context, req request, limit int) (expo
 	e := export{request: req}
 	before := cmp.Or(req.Before, s.archive.Snapshot().Last()+1)
 	for {
-		p, err := s.exportPage(ctx, e, query.PageRequest{Before: before, After: req.After, Limit: min(limit+1-e.count, maxLimit)})
+		p, err := s.exportPage(ctx, e, query.PageRequest{
+			Before: before,
+			After:  req.After,
+			Limit:  min(limit+1-e.count, maxLimit),
+		})
 		if err != nil {
 			return e, err
 		}
@@ -143,8 +149,8 @@ func (s *Server) selectExport(ctx context.Context, req request, limit int) (expo
 	}
 }
 
-// exportPage waits its turn among the other queries. Each page has a snapshot of its own, so that a slow browser does not
-// keep evicted messages in memory.
+// exportPage waits its turn among the other queries. Each page has a snapshot of its own, so that a
+// slow browser does not keep evicted messages in memory.
 func (s *Server) exportPage(ctx context.Context, e export, r query.PageRequest) (query.Page, error) {
 	release, err := s.queries.Acquire(ctx)
 	if err != nil {
@@ -163,7 +169,12 @@ func (s *Server) writeExport(ctx context.Context, w *bufio.Writer, f exportForma
 		return err
 	}
 	for after := e.first - 1; e.count > 0; {
-		p, err := s.exportPage(ctx, e, query.PageRequest{After: after, Before: e.last + 1, Ascending: true, Limit: exportPage})
+		p, err := s.exportPage(ctx, e, query.PageRequest{
+			After:     after,
+			Before:    e.last + 1,
+			Ascending: true,
+			Limit:     exportPage,
+		})
 		if errors.Is(err, query.ErrBusy) {
 			continue // what has been begun waits for as long as its browser does
 		}
@@ -185,9 +196,9 @@ func (s *Server) writeExport(ctx context.Context, w *bufio.Writer, f exportForma
 	return w.Flush()
 }
 
-// patientWriter gives the browser some time for each part. Between two parts there is no deadline: messages may be looked for
-// as long as it takes, and HTTP/2 ends a request whose deadline passes even while nothing is being written. Where deadlines
-// are not supported the server's own holds.
+// patientWriter gives the browser some time for each part. Between two parts there is no deadline:
+// messages may be looked for as long as it takes, and HTTP/2 ends a request whose deadline passes
+// even while nothing is being written. Where deadlines are not supported the server's own holds.
 type patientWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController

@@ -17,16 +17,30 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
-// csvExport is a line a message: the facts, then the values at the paths of cols. It reads a table only as far as these.
+// csvExport is a line a message: the facts, then the values at the paths of cols. It reads a table
+// only as far as these.
 func csvExport() exportFormat {
-	return exportFormat{extension: "csv", contentType: "text/csv; charset=utf-8", begin: func(_ *Server, w io.Writer, e export) (exporter, error) {
-		c := &csvExporter{w: csv.NewWriter(w), columns: e.columns, dialect: e.dialect}
-		c.cells = []string{"seq", "received", "exchange", "routing_key", "redelivered", "header_count", "header_bytes", "body_bytes"}
-		for _, path := range e.Columns {
-			c.cells = append(c.cells, textCell([]byte(path)))
-		}
-		return c, c.w.Write(c.cells)
-	}}
+	return exportFormat{
+		extension:   "csv",
+		contentType: "text/csv; charset=utf-8",
+		begin: func(_ *Server, w io.Writer, e export) (exporter, error) {
+			c := &csvExporter{w: csv.NewWriter(w), columns: e.columns, dialect: e.dialect}
+			c.cells = []string{
+				"seq",
+				"received",
+				"exchange",
+				"routing_key",
+				"redelivered",
+				"header_count",
+				"header_bytes",
+				"body_bytes",
+			}
+			for _, path := range e.Columns {
+				c.cells = append(c.cells, textCell([]byte(path)))
+			}
+			return c, c.w.Write(c.cells)
+		},
+	}
 }
 
 type csvExporter struct {
@@ -70,8 +84,8 @@ func (c *csvExporter) close() error {
 	return c.w.Error()
 }
 
-// valueCell is a value as a cell. A number stays one, with its sign, and is written exactly, although a spreadsheet may round
-// it. Tables and arrays are typed JSON.
+// valueCell is a value as a cell. A number stays one, with its sign, and is written exactly,
+// although a spreadsheet may round it. Tables and arrays are typed JSON.
 func valueCell(v fieldtable.Value) string {
 	switch v.Kind() {
 	case fieldtable.KindLongStr, fieldtable.KindShortStr:
@@ -98,11 +112,13 @@ func textCell(b []byte) string {
 	return inertCell(string(b))
 }
 
-// hexCell begins with a word, because a spreadsheet would take hexadecimal digits such as 12e5 for a number.
+// hexCell begins with a word, because a spreadsheet would take hexadecimal digits such as 12e5 for
+// a number.
 func hexCell(b []byte) string { return "hex:" + hex.EncodeToString(b) }
 
-// inertCell puts an apostrophe before a text that a spreadsheet would take for a formula, also when it stands behind what is
-// not seen. The characters are those of the OWASP page on CSV injection, with their full-width and small forms.
+// inertCell puts an apostrophe before a text that a spreadsheet would take for a formula, also when
+// it stands behind what is not seen. The characters are those of the OWASP page on CSV injection,
+// with their full-width and small forms.
 func inertCell(s string) string {
 	if strings.HasPrefix(s, "\t") || strings.HasPrefix(s, "\r") || strings.HasPrefix(s, "\n") {
 		return "'" + s

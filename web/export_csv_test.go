@@ -11,7 +11,9 @@ import (
 
 func TestExportCSV(t *testing.T) {
 	f := contract(t)
-	r := f.get("/export.csv?cols=retries,big,tenant,list,list[0],bad").want(http.StatusOK).wantHeader("Content-Type", "text/csv; charset=utf-8")
+	r := f.get("/export.csv?cols=retries,big,tenant,list,list[0],bad").
+		want(http.StatusOK).
+		wantHeader("Content-Type", "text/csv; charset=utf-8")
 	want := strings.Join([]string{
 		"seq,received,exchange,routing_key,redelivered,header_count,header_bytes,body_bytes,retries,big,tenant,list,list[0],bad",
 		"1,2026-03-01T12:00:00Z,,none,false,0,0,0,,,,,,",
@@ -43,7 +45,8 @@ func TestExportCSVIsInert(t *testing.T) {
 		e.Void("void")
 		e.Str("=name()", "quoted, \"text\"")
 	})})
-	r := f.get(`/export.csv?cols=negative,float,infinite,decimal,text-negative,lf,wide,octets,invalid,ts,void,%22%3Dname()%22`).want(http.StatusOK)
+	r := f.get(`/export.csv?cols=negative,float,infinite,decimal,text-negative,lf,wide,octets,invalid,ts,void,%22%3Dname()%22`).
+		want(http.StatusOK)
 	want := "seq,received,exchange,routing_key,redelivered,header_count,header_bytes,body_bytes,negative,float,infinite,decimal,text-negative,lf,wide,octets,invalid,ts,void,\"\"\"=name()\"\"\"\n" +
 		"1,2026-03-01T12:00:00Z,'=1+1,'@SUM(A1),false,12,189,0,-5,-0.5,'+Inf,-3.14,'-5,\"'\n=1+1\",'＝1+1,hex:12e5,hex:3dff (not UTF-8),-1,null,\"quoted, \"\"text\"\"\"\n"
 	if got := string(r.body); got != want {

@@ -8,12 +8,16 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
-// jsonlExport is a message a line, as /api/messages/{seq} has it and with its octets in base64. It decodes every message that
-// it writes, and counts it.
+// jsonlExport is a message a line, as /api/messages/{seq} has it and with its octets in base64. It
+// decodes every message that it writes, and counts it.
 func jsonlExport() exportFormat {
-	return exportFormat{extension: "jsonl", contentType: "application/jsonl", begin: func(s *Server, w io.Writer, e export) (exporter, error) {
-		return &jsonlExporter{s: s, w: w, dialect: e.dialect}, nil
-	}}
+	return exportFormat{
+		extension:   "jsonl",
+		contentType: "application/jsonl",
+		begin: func(s *Server, w io.Writer, e export) (exporter, error) {
+			return &jsonlExporter{s: s, w: w, dialect: e.dialect}, nil
+		},
+	}
 }
 
 type jsonlExporter struct {

@@ -9,10 +9,14 @@ import (
 
 // pcapngExport is a capture of a connection that never was; see capture.Writer. It decodes nothing.
 func pcapngExport() exportFormat {
-	return exportFormat{extension: "pcapng", contentType: "application/x-pcapng", begin: func(_ *Server, w io.Writer, e export) (exporter, error) {
-		c, err := capture.NewWriter(w, e.String())
-		return pcapngExporter{c}, err
-	}}
+	return exportFormat{
+		extension:   "pcapng",
+		contentType: "application/x-pcapng",
+		begin: func(_ *Server, w io.Writer, e export) (exporter, error) {
+			c, err := capture.NewWriter(w, e.String())
+			return pcapngExporter{c}, err
+		},
+	}
 }
 
 type pcapngExporter struct{ w *capture.Writer }

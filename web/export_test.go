@@ -103,11 +103,15 @@ func TestExportsHoldWhatTheFilterMatches(t *testing.T) {
 			{"?after=5&before=8", orders(6, 7), name},
 			{"?from=2026-03-01T12:00:10Z&to=2026-03-01T12:00:12Z", orders(11, 12), name},
 		} {
-			r := f.get(path+tt.query).want(http.StatusOK).wantHeader("Content-Disposition", `attachment; filename="`+tt.name+`"`)
+			r := f.get(path+tt.query).
+				want(http.StatusOK).
+				wantHeader("Content-Disposition", `attachment; filename="`+tt.name+`"`)
 			if got := exportedKeys(t, path, r.body); !slices.Equal(got, tt.want) {
 				t.Errorf("%s%s holds %v, want %v", path, tt.query, got, tt.want)
 			}
-			head := f.do(http.MethodHead, path+tt.query).want(http.StatusOK).wantHeader("Content-Disposition", `attachment; filename="`+tt.name+`"`)
+			head := f.do(http.MethodHead, path+tt.query).
+				want(http.StatusOK).
+				wantHeader("Content-Disposition", `attachment; filename="`+tt.name+`"`)
 			if len(head.body) != 0 {
 				t.Errorf("HEAD %s has a body", path)
 			}
@@ -129,7 +133,9 @@ func TestExportOfNothing(t *testing.T) {
 	for _, path := range []string{"/export.jsonl", "/export.csv", "/export.zip", "/export.pcapng"} {
 		f.get(path).want(http.StatusOK)
 	}
-	if r := f.get("/export.csv"); string(r.body) != "seq,received,exchange,routing_key,redelivered,header_count,header_bytes,body_bytes\n" {
+	if r := f.get("/export.csv"); string(
+		r.body,
+	) != "seq,received,exchange,routing_key,redelivered,header_count,header_bytes,body_bytes\n" {
 		t.Errorf("the empty csv is %q", r.body)
 	}
 }
@@ -138,7 +144,9 @@ func TestNoExports(t *testing.T) {
 	f := newFixture(t, func(c *Config, _ *archive.Config) { c.NoExports = true })
 	f.fill(1)
 	for _, path := range exportPaths() {
-		if r := f.get(path).want(http.StatusForbidden); string(r.body) != "Exports are switched off on this explorer.\n" {
+		if r := f.get(path).want(http.StatusForbidden); string(
+			r.body,
+		) != "Exports are switched off on this explorer.\n" {
 			t.Errorf("%s: %q", path, r.body)
 		}
 	}
@@ -182,7 +190,8 @@ func (l *leaver) Write(b []byte) (int, error) {
 
 func (l *leaver) WriteString(s string) (int, error) { return l.Write([]byte(s)) }
 
-// An export that cannot be finished is cut off, so that nobody takes it for whole, and goes no further.
+// An export that cannot be finished is cut off, so that nobody takes it for whole, and goes no
+// further.
 func TestExportIsCutOff(t *testing.T) {
 	f := newFixture(t)
 	for range 3000 {
@@ -252,8 +261,8 @@ func (w *interrupted) Write(b []byte) (int, error) {
 
 func (w *interrupted) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// The time that a browser has for a part does not run while the export waits for other queries, before its first byte or
-// after it. An HTTP/2 server would end the request.
+// The time that a browser has for a part does not run while the export waits for other queries,
+// before its first byte or after it. An HTTP/2 server would end the request.
 func TestExportWaitsLongerThanBrowsersMay(t *testing.T) {
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		f := newFixture(t)
@@ -314,18 +323,26 @@ func TestExportDuringEviction(t *testing.T) {
 	}
 }
 
-// Each export that can be read again gives the archive that it was made from: what the senders of the demo send, damage
-// included, and the corpus.
+// Each export that can be read again gives the archive that it was made from: what the senders of
+// the demo send, damage included, and the corpus.
 func TestRoundTrip(t *testing.T) {
 	f := newFixture(t, func(_ *Config, a *archive.Config) { a.BodyLimit = 1000 })
 	f.addSpecimens()
 	g := traffic.New(1)
 	for range 300 {
 		m := g.Next()
-		f.add(message{exchange: m.Exchange, key: m.RoutingKey, redelivered: m.Redelivered, consumer: "ctag", payload: m.Header, body: m.Body})
+		f.add(message{
+			exchange:    m.Exchange,
+			key:         m.RoutingKey,
+			redelivered: m.Redelivered,
+			consumer:    "ctag",
+			payload:     m.Header,
+			body:        m.Body,
+		})
 	}
 	f.add(message{exchange: "\xff", key: "\x00\n", body: bytes.Repeat([]byte("long"), 1000)})
-	f.add(message{payload: []byte{0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 1}}) // cut off in the length of its table
+	// cut off in the length of its table
+	f.add(message{payload: []byte{0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 1}})
 	for _, path := range []string{"/export.jsonl", "/export.zip", "/export.pcapng"} {
 		got := reread(t, f.get(path).want(http.StatusOK).body).Snapshot()
 		if got.Len() != f.archive.Snapshot().Len() {
@@ -340,7 +357,15 @@ func TestRoundTrip(t *testing.T) {
 				t.Errorf("%s: message %d has another content header", path, want.Seq())
 			}
 			if !bytes.Equal(m.Body(), want.Body()) || m.BodySize() != want.BodySize() {
-				t.Errorf("%s: message %d has %d of %d octets of its body, want %d of %d", path, want.Seq(), len(m.Body()), m.BodySize(), len(want.Body()), want.BodySize())
+				t.Errorf(
+					"%s: message %d has %d of %d octets of its body, want %d of %d",
+					path,
+					want.Seq(),
+					len(m.Body()),
+					m.BodySize(),
+					len(want.Body()),
+					want.BodySize(),
+				)
 			}
 			if facts, want := factsOf(m), factsOf(want); facts != want {
 				t.Errorf("%s: %s, want %s", path, facts, want)
@@ -350,8 +375,17 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func factsOf(m archive.Message) string {
-	return fmt.Sprintf("message %d of %s: tag %d, redelivered %v, consumer %q, exchange %q, key %q, %+v",
-		m.Seq(), m.Received().UTC(), m.DeliveryTag(), m.Redelivered(), m.ConsumerTag(), m.Exchange(), m.RoutingKey(), m.Marks())
+	return fmt.Sprintf(
+		"message %d of %s: tag %d, redelivered %v, consumer %q, exchange %q, key %q, %+v",
+		m.Seq(),
+		m.Received().UTC(),
+		m.DeliveryTag(),
+		m.Redelivered(),
+		m.ConsumerTag(),
+		m.Exchange(),
+		m.RoutingKey(),
+		m.Marks(),
+	)
 }
 
 func TestExportZip(t *testing.T) {
@@ -415,13 +449,16 @@ func TestExportNamesTheFilter(t *testing.T) {
 	}
 }
 
-// The number of files in a zip stays below 65,536, and the file's name tells that something was left out.
+// The number of files in a zip stays below 65,536, and the file's name tells that something was
+// left out.
 func TestZipHasItsOwnLimit(t *testing.T) {
 	f := newFixture(t)
 	for range zipMessages + 1 {
 		f.add(message{})
 	}
-	r := f.get("/export.zip").want(http.StatusOK).wantHeader("Content-Disposition", `attachment; filename="headerglass-export-newest-16383.zip"`)
+	r := f.get("/export.zip").
+		want(http.StatusOK).
+		wantHeader("Content-Disposition", `attachment; filename="headerglass-export-newest-16383.zip"`)
 	z, err := zip.NewReader(bytes.NewReader(r.body), int64(len(r.body)))
 	if err != nil || len(z.File) > 1<<16-1 || z.File[0].Name != "000002/message.json" {
 		t.Errorf("%d files, %v", len(z.File), err)

@@ -11,26 +11,38 @@ import (
 )
 
 const (
-	// zipMessages keeps the number of files in 16 bits, which every program that opens a zip can count, and the directory,
-	// which must be kept until it is written last, in 20 MB of memory.
+	// zipMessages keeps the number of files in 16 bits, which every program that opens a zip can
+	// count, and the directory, which must be kept until it is written last, in 20 MB of memory.
 	zipMessages = (1<<16 - 1) / zipFiles
 	zipFiles    = 4 // of a message
 	// zipDeflate is from how many bytes on a file is compressed.
 	zipDeflate = 512
 )
 
-// zipExport is a folder a message, with the octets as delivered and typed JSON. It decodes every message that it writes, and
-// counts it.
+// zipExport is a folder a message, with the octets as delivered and typed JSON. It decodes every
+// message that it writes, and counts it.
 func zipExport() exportFormat {
-	return exportFormat{extension: "zip", contentType: "application/zip", max: zipMessages, begin: func(s *Server, w io.Writer, e export) (exporter, error) {
-		z := zip.NewWriter(w)
-		// Folders sort by number in any program: as many digits as the last one has, and some for company.
-		digits := max(len(fmt.Sprint(e.last)), 6)
-		return &zipExporter{s: s, z: z, dialect: e.dialect, digits: digits}, z.SetComment(e.String()[:min(len(e.String()), maxZipComment)])
-	}}
+	return exportFormat{
+		extension:   "zip",
+		contentType: "application/zip",
+		max:         zipMessages,
+		begin: func(s *Server, w io.Writer, e export) (exporter, error) {
+			z := zip.NewWriter(w)
+			// Folders sort by number in any program: as many digits as the last one has, and some
+			// for company.
+			digits := max(len(fmt.Sprint(e.last)), 6)
+			return &zipExporter{
+				s:       s,
+				z:       z,
+				dialect: e.dialect,
+				digits:  digits,
+			}, z.SetComment(e.String()[:min(len(e.String()), maxZipComment)])
+		},
+	}
 }
 
-// maxZipComment is shorter than the 65,535 bytes that a zip can say, so that all programs find its end.
+// maxZipComment is shorter than the 65,535 bytes that a zip can say, so that all programs find its
+// end.
 const maxZipComment = 1 << 10
 
 type zipExporter struct {

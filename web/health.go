@@ -32,5 +32,6 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 }
 
 func consuming(s views.State) bool {
-	return s == views.StateConsuming || s == views.StateWindowFull || s == views.StateBlocked || s == views.StateReplayed
+	return s == views.StateConsuming || s == views.StateWindowFull || s == views.StateBlocked ||
+		s == views.StateReplayed
 }

@@ -56,9 +56,15 @@ func (f *fixture) addHostile() {
 				e.Value("bad", '<', []byte(h))
 			}),
 			props: []wire.Property{
-				{Name: "content_type", Raw: []byte(h)}, {Name: "correlation_id", Raw: []byte(h)}, {Name: "reply_to", Raw: []byte(h)},
-				{Name: "expiration", Raw: []byte(h)}, {Name: "message_id", Raw: []byte(h)}, {Name: "type", Raw: []byte(h)},
-				{Name: "user_id", Raw: []byte(h)}, {Name: "app_id", Raw: []byte(h)}, {Name: "cluster_id", Raw: []byte(h)},
+				{Name: "content_type", Raw: []byte(h)},
+				{Name: "correlation_id", Raw: []byte(h)},
+				{Name: "reply_to", Raw: []byte(h)},
+				{Name: "expiration", Raw: []byte(h)},
+				{Name: "message_id", Raw: []byte(h)},
+				{Name: "type", Raw: []byte(h)},
+				{Name: "user_id", Raw: []byte(h)},
+				{Name: "app_id", Raw: []byte(h)},
+				{Name: "cluster_id", Raw: []byte(h)},
 			}})
 	}
 }
@@ -94,10 +100,14 @@ func inert(t *testing.T, where string, root *html.Node) {
 			}
 			for _, a := range n.Attr {
 				switch {
-				case strings.HasPrefix(strings.ToLower(a.Key), "on"), a.Key == "style", strings.HasPrefix(a.Key, "hx-on"), a.Key == "srcdoc":
+				case strings.HasPrefix(strings.ToLower(a.Key), "on"),
+					a.Key == "style",
+					strings.HasPrefix(a.Key, "hx-on"),
+					a.Key == "srcdoc":
 					t.Errorf("%s: attribute %s=%q of %s", where, a.Key, a.Val, n.Data)
 				case a.Key == "href", a.Key == "src", a.Key == "action", a.Key == "hx-get":
-					if !strings.HasPrefix(a.Val, "/") && !strings.HasPrefix(a.Val, "#") || strings.HasPrefix(a.Val, "//") {
+					if !strings.HasPrefix(a.Val, "/") && !strings.HasPrefix(a.Val, "#") ||
+						strings.HasPrefix(a.Val, "//") {
 						t.Errorf("%s: %s=%q leads away", where, a.Key, a.Val)
 					}
 				}
@@ -111,11 +121,27 @@ func TestHostileTextIsInert(t *testing.T) {
 	f.addHostile()
 	paths := []string{"/", "/?q=value", "/nowhere/%3Cscript%3E"}
 	for seq := range f.stored {
-		paths = append(paths, fmt.Sprintf("/m/%d", seq+1), fmt.Sprintf("/m/%d?view=full&order=az", seq+1), fmt.Sprintf("/m/%d?tab=readings", seq+1))
+		paths = append(
+			paths,
+			fmt.Sprintf("/m/%d", seq+1),
+			fmt.Sprintf("/m/%d?view=full&order=az", seq+1),
+			fmt.Sprintf("/m/%d?tab=readings", seq+1),
+		)
 	}
 	for _, h := range hostile() {
 		e := url.QueryEscape(h)
-		paths = append(paths, "/?q="+e, "/?q=%22"+e, "/?cols="+e, "/?tz="+e, "/?dialect="+e, "/?before="+e, "/m/1?tab="+e, "/m/"+url.PathEscape(h), "/?q=value&cols=value,%22"+e+"%22")
+		paths = append(
+			paths,
+			"/?q="+e,
+			"/?q=%22"+e,
+			"/?cols="+e,
+			"/?tz="+e,
+			"/?dialect="+e,
+			"/?before="+e,
+			"/m/1?tab="+e,
+			"/m/"+url.PathEscape(h),
+			"/?q=value&cols=value,%22"+e+"%22",
+		)
 	}
 	for _, p := range paths {
 		r := f.get(p, "Accept", "text/html")
@@ -155,7 +181,11 @@ func TestHostileTextIsInertInTheFeed(t *testing.T) {
 	if rows["count"] != float64(len(hostile())) {
 		t.Fatalf("%v rows, want %d", rows["count"], len(hostile()))
 	}
-	doc, err := html.Parse(strings.NewReader("<!DOCTYPE html><html><body>" + fragment + "<table><tbody>" + fmt.Sprint(rows["html"]) + "</tbody></table>"))
+	doc, err := html.Parse(
+		strings.NewReader(
+			"<!DOCTYPE html><html><body>" + fragment + "<table><tbody>" + fmt.Sprint(rows["html"]) + "</tbody></table>",
+		),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,10 +195,27 @@ func TestHostileTextIsInertInTheFeed(t *testing.T) {
 // Whatever a request says, the server answers it and does not fail.
 func FuzzRequest(f *testing.F) {
 	for _, s := range []struct{ path, query string }{
-		{"/", "q=tenant"}, {"/", "q=%28"}, {"/", "before=3&limit=2"}, {"/", "after=1&cols=value"}, {"/", "from=2026-03-01&to=2026-03-02&tz=Asia/Tokyo"},
-		{"/m/1", "dialect=qpid-336&order=az"}, {"/m/2", "at=9&skip=1&hex=16&b=3-9&body=1&tab=readings"}, {"/m/3/headers.bin", ""}, {"/m/99", ""},
-		{"/api/messages", "q=$size>1&cols=table,array[0]"}, {"/api/messages/4", "dialect=spec-0-8"}, {"/api/keys", ""}, {"/export.jsonl", "limit=3"}, {"/export.csv", "cols=table,array[0]"}, {"/export.zip", "limit=1"}, {"/export.pcapng", "q=$size>1"},
-		{"/static/x", ""}, {"/live", ""}, {"/m/%", "%"}, {"//", ";"}, {"", "="},
+		{"/", "q=tenant"},
+		{"/", "q=%28"},
+		{"/", "before=3&limit=2"},
+		{"/", "after=1&cols=value"},
+		{"/", "from=2026-03-01&to=2026-03-02&tz=Asia/Tokyo"},
+		{"/m/1", "dialect=qpid-336&order=az"},
+		{"/m/2", "at=9&skip=1&hex=16&b=3-9&body=1&tab=readings"},
+		{"/m/3/headers.bin", ""},
+		{"/m/99", ""},
+		{"/api/messages", "q=$size>1&cols=table,array[0]"},
+		{"/api/messages/4", "dialect=spec-0-8"},
+		{"/api/keys", ""},
+		{"/export.jsonl", "limit=3"},
+		{"/export.csv", "cols=table,array[0]"},
+		{"/export.zip", "limit=1"},
+		{"/export.pcapng", "q=$size>1"},
+		{"/static/x", ""},
+		{"/live", ""},
+		{"/m/%", "%"},
+		{"//", ";"},
+		{"", "="},
 	} {
 		f.Add(s.path, s.query)
 	}
@@ -183,8 +230,16 @@ func FuzzRequest(f *testing.F) {
 	fix.addSpecimens()
 	f.Fuzz(func(t *testing.T, path, query string) {
 		for _, header := range []http.Header{{}, {"Accept": {"text/html"}}, {"Hx-Request": {"true"}}} {
-			r := &http.Request{Method: http.MethodGet, Host: "localhost", Header: header, RequestURI: path + "?" + query,
-				URL: &url.URL{Path: path, RawQuery: query}, RemoteAddr: "127.0.0.1:1", ProtoMajor: 1, ProtoMinor: 1}
+			r := &http.Request{
+				Method:     http.MethodGet,
+				Host:       "localhost",
+				Header:     header,
+				RequestURI: path + "?" + query,
+				URL:        &url.URL{Path: path, RawQuery: query},
+				RemoteAddr: "127.0.0.1:1",
+				ProtoMajor: 1,
+				ProtoMinor: 1,
+			}
 			w := httptest.NewRecorder()
 			srv.ServeHTTP(w, r.WithContext(t.Context()))
 			if w.Code >= 500 {

@@ -21,14 +21,18 @@ import (
 const (
 	maxPaste      = 1 << 20  // bytes of an upload, and of what an address holds once unpacked
 	maxPasteParam = 24 << 10 // of the parameter that holds bytes in an address
-	redirectParam = 6 << 10  // of one that also goes into a Location header, which proxies keep short
-	packedParam   = "z"      // base64url of DEFLATE (RFC 1951)
+	// of one that also goes into a Location header, which proxies keep short
+	redirectParam = 6 << 10
+	packedParam   = "z" // base64url of DEFLATE (RFC 1951)
 )
 
 func badPaste(msg string) error { return &plainError{http.StatusBadRequest, msg} }
 
 func pasteTooBig() error {
-	return &plainError{http.StatusRequestEntityTooLarge, "This is more than the page takes; the command headerglass decode takes more."}
+	return &plainError{
+		http.StatusRequestEntityTooLarge,
+		"This is more than the page takes; the command headerglass decode takes more.",
+	}
 }
 
 // paste is what someone gave to look at.
@@ -88,7 +92,9 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if err == nil && bytes.HasPrefix(p.data, []byte("\x1f\x8b")) {
-		err = badPaste("This is compressed with gzip: uncompress it first. The command headerglass replay opens compressed captures as they are.")
+		err = badPaste(
+			"This is compressed with gzip: uncompress it first. The command headerglass replay opens compressed captures as they are.",
+		)
 	}
 	if err != nil || len(p.data) == 0 {
 		if err == nil {
@@ -97,7 +103,11 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
 		return s.inspectPage(w, r, req, p, "", err)
 	}
 	if packed := pack(p.data); len(packed) <= redirectParam {
-		l := views.Links{Base: s.base, Query: views.Query{Dialect: req.Dialect}, Pasted: url.Values{packedParam: {packed}}.Encode()}
+		l := views.Links{
+			Base:   s.base,
+			Query:  views.Query{Dialect: req.Dialect},
+			Pasted: url.Values{packedParam: {packed}}.Encode(),
+		}
 		http.Redirect(w, r, l.Inspect(0, func(*views.Query) {}), http.StatusSeeOther)
 		return nil
 	}
@@ -166,7 +176,8 @@ func fromHex(text string) ([]byte, error) {
 }
 
 func fromBase64(text string) ([]byte, error) {
-	packed := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(strings.Join(strings.Fields(text), ""), "="))
+	packed := strings.NewReplacer("-", "+", "_", "/").
+		Replace(strings.TrimRight(strings.Join(strings.Fields(text), ""), "="))
 	b, err := base64.RawStdEncoding.DecodeString(packed)
 	if err != nil {
 		return nil, badPaste("These characters are not base64.")
@@ -224,7 +235,11 @@ func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request
 		page.Inspector, form.Listing, err = s.inspectBytes(&page, req, p.data, as)
 	}
 	for _, d := range fieldtable.Dialects() {
-		form.Dialects = append(form.Dialects, views.DialectOption{Name: d.Name(), Description: d.Description(), Selected: d == req.dialect})
+		form.Dialects = append(form.Dialects, views.DialectOption{
+			Name:        d.Name(),
+			Description: d.Description(),
+			Selected:    d == req.dialect,
+		})
 	}
 	status := http.StatusOK
 	if pe, ok := errors.AsType[*plainError](err); ok && s.errorFormat(r, err) == formatHTML {
@@ -238,10 +253,15 @@ func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request
 	return s.render(w, r, status, views.InspectPage(page, form))
 }
 
-// inspectBytes opens data as a content header's payload or as a field table:
-// as one of the two if that is asked for, or else as what it looks like. Links
-// of the page carry the bytes along; where they are too many for that, there is a listing in place of the inspector.
-func (s *Server) inspectBytes(page *views.Page, req request, data []byte, as string) (*views.Inspector, *views.Listing, error) {
+// inspectBytes opens data as a content header's payload or as a field table: as one of the two if
+// that is asked for, or else as what it looks like. Links of the page carry the bytes along; where
+// they are too many for that, there is a listing in place of the inspector.
+func (s *Server) inspectBytes(
+	page *views.Page,
+	req request,
+	data []byte,
+	as string,
+) (*views.Inspector, *views.Listing, error) {
 	packed := pack(data)
 	const table, header = "field table", "content header"
 	links := func(as string) views.Links {
@@ -259,7 +279,9 @@ func (s *Server) inspectBytes(page *views.Page, req request, data []byte, as str
 	possible := len(data) >= 14 && ch.ClassID() == 60
 	if as == "header" || as == "" && possible && !tableFits(data) {
 		if !possible {
-			return nil, nil, badPaste("A content header begins with 00 3c, the number of class basic, and has 14 bytes at least.")
+			return nil, nil, badPaste(
+				"A content header begins with 00 3c, the number of class basic, and has 14 bytes at least.",
+			)
 		}
 		m.ContentHeader = data
 		m.Headers, m.HasHeaders = ch.HeaderTable()
@@ -283,7 +305,9 @@ func (s *Server) inspectBytes(page *views.Page, req request, data []byte, as str
 		if as == "header" {
 			other = "table"
 		}
-		o.Pasted.OtherURL = links(other).Inspect(0, func(q *views.Query) { q.At, q.Skip, q.Hex, q.Bytes = 0, 0, 0, views.Range{} })
+		o.Pasted.OtherURL = links(
+			other,
+		).Inspect(0, func(q *views.Query) { q.At, q.Skip, q.Hex, q.Bytes = 0, 0, 0, views.Range{} })
 	}
 	if len(packed) > maxPasteParam {
 		s.fullDecodes.Add(1)

@@ -15,14 +15,17 @@ const (
 	maxFoundLinks = 256 << 10 // octets of all the addresses that open them
 )
 
-// isCapture reports whether data is a packet capture, not compressed: of a compressed one little would say how much is in it.
+// isCapture reports whether data is a packet capture, not compressed: of a compressed one little
+// would say how much is in it.
 func isCapture(data []byte) bool {
 	f, err := capture.New("", bytes.NewReader(data), int64(len(data)))
-	return err == nil && !bytes.HasPrefix(data, []byte("\x1f\x8b")) && (f.Format() == capture.Pcap || f.Format() == capture.Pcapng)
+	return err == nil && !bytes.HasPrefix(data, []byte("\x1f\x8b")) &&
+		(f.Format() == capture.Pcap || f.Format() == capture.Pcapng)
 }
 
-// inspectCapture lists the messages of a packet capture, each with a link that carries its content header. A message is on
-// the wire what it is in the capture or less, so an archive of a few times its size holds them all.
+// inspectCapture lists the messages of a packet capture, each with a link that carries its content
+// header. A message is on the wire what it is in the capture or less, so an archive of a few times
+// its size holds them all.
 func (s *Server) inspectCapture(ctx context.Context, links views.Links, data []byte) (*views.Found, error) {
 	f, err := capture.New("the capture", bytes.NewReader(data), int64(len(data)))
 	if err != nil {

@@ -26,7 +26,8 @@ func TestInspectACapture(t *testing.T) {
 	file := string(f.get("/export.pcapng").want(http.StatusOK).body)
 
 	page := f.upload(file)
-	page.want(http.StatusOK).wantText("2 messages in this capture", "orders", "&lt;b&gt;placed", noon.Format("15:04:05.000"))
+	page.want(http.StatusOK).
+		wantText("2 messages in this capture", "orders", "&lt;b&gt;placed", noon.Format("15:04:05.000"))
 	var opened []string
 	for n := range page.html().Descendants() {
 		if href, _ := attr(n, "href"); strings.HasPrefix(href, "/inspect?as=header") {
@@ -57,7 +58,9 @@ func TestInspectALargeCapture(t *testing.T) {
 func TestInspectACaptureOfNothing(t *testing.T) {
 	f := newFixture(t)
 	for _, octets := range []string{"d4c3b2a102000400", "0a0d0d0a", "a1b23c4d"} {
-		f.get("/inspect?hex="+octets).want(http.StatusOK).wantText("No AMQP 0-9-1 message is in this capture", "the capture: ")
+		f.get("/inspect?hex="+octets).
+			want(http.StatusOK).
+			wantText("No AMQP 0-9-1 message is in this capture", "the capture: ")
 	}
 	b, err := hex.DecodeString("1f8b08000000000000ff")
 	if err != nil {

@@ -69,7 +69,9 @@ func TestInspect(t *testing.T) {
 		"z=" + pack(encoded),
 	} {
 		before := f.FullDecodes()
-		r := f.get("/inspect?"+q).want(http.StatusOK).wantText("read as a field table", "tenant", "&lt;b&gt;", "2 fields")
+		r := f.get("/inspect?"+q).
+			want(http.StatusOK).
+			wantText("read as a field table", "tenant", "&lt;b&gt;", "2 fields")
 		if f.FullDecodes() != before+1 {
 			t.Errorf("%s: %d full decodes", q, f.FullDecodes()-before)
 		}
@@ -78,7 +80,12 @@ func TestInspect(t *testing.T) {
 		}
 	}
 	for q, status := range map[string]int{
-		"hex=zz": 400, "hex=0": 400, "base64=%21%21": 400, "z=%21": 400, "z=" + pack(encoded)[:8]: 400, "hex=00&as=header": 400,
+		"hex=zz":                    400,
+		"hex=0":                     400,
+		"base64=%21%21":             400,
+		"z=%21":                     400,
+		"z=" + pack(encoded)[:8]:    400,
+		"hex=00&as=header":          400,
 		"hex=00000000&dialect=nope": 400,
 	} {
 		f.get("/inspect?" + q).want(status)
@@ -90,7 +97,9 @@ func TestInspectAContentHeader(t *testing.T) {
 	f := newFixture(t)
 	payload := wire.AppendContentHeaderPayload(nil, 5, wire.Property{Name: "content_type", Raw: []byte("text/plain")},
 		wire.Property{Name: "headers", Raw: table("tenant", "acme")})
-	r := f.get("/inspect?hex="+hex.EncodeToString(payload)).want(http.StatusOK).wantText("read as a content header", "content_type", "text/plain", "tenant", "1 field")
+	r := f.get("/inspect?hex="+hex.EncodeToString(payload)).
+		want(http.StatusOK).
+		wantText("read as a content header", "content_type", "text/plain", "tenant", "1 field")
 	other, _ := attr(find(r.html(), "href", "/inspect?as=table&z="+pack(payload)), "href")
 	if other == "" {
 		t.Fatal("no link to read it as a table")
@@ -147,21 +156,31 @@ func TestUpload(t *testing.T) {
 		"file of hex":    {"file", hex.EncodeToString(encoded) + "\n"},
 		"file over text": {"bytes", "00000000", "file", string(encoded)},
 	} {
-		r := f.send(nil, append(slices.Clone(fields), "dialect", "lenient")...).want(http.StatusSeeOther).wantHeader("Location", "/inspect?z="+pack(encoded))
+		r := f.send(nil, append(slices.Clone(fields), "dialect", "lenient")...).
+			want(http.StatusSeeOther).
+			wantHeader("Location", "/inspect?z="+pack(encoded))
 		if f.get(r.Header.Get("Location")).want(http.StatusOK); t.Failed() {
 			t.Error(name)
 		}
 	}
-	f.send(nil, "file", string(encoded), "dialect", "rabbitmq").wantHeader("Location", "/inspect?z="+pack(encoded)+"&dialect=rabbitmq")
-	f.send([]string{"Accept", "text/html"}, "bytes", "not <bytes>").want(http.StatusBadRequest).wantText("neither hex nor base64", "not &lt;bytes&gt;")
-	if r := f.send(nil, "bytes", "not <bytes>").want(http.StatusBadRequest); string(r.body) != "These characters are neither hex nor base64.\n" {
+	f.send(nil, "file", string(encoded), "dialect", "rabbitmq").
+		wantHeader("Location", "/inspect?z="+pack(encoded)+"&dialect=rabbitmq")
+	f.send([]string{"Accept", "text/html"}, "bytes", "not <bytes>").
+		want(http.StatusBadRequest).
+		wantText("neither hex nor base64", "not &lt;bytes&gt;")
+	if r := f.send(nil, "bytes", "not <bytes>").want(http.StatusBadRequest); string(
+		r.body,
+	) != "These characters are neither hex nor base64.\n" {
 		t.Errorf("who is no browser reads %s", r.body)
 	}
 	f.send([]string{"Accept", "text/html"}).want(http.StatusBadRequest).wantText("choose a file")
-	f.send(nil, "file", "\x1f\x8b\x08\x00").want(http.StatusBadRequest).wantText("compressed with gzip", "headerglass replay")
+	f.send(nil, "file", "\x1f\x8b\x08\x00").
+		want(http.StatusBadRequest).
+		wantText("compressed with gzip", "headerglass replay")
 	f.send(nil, "bytes", "00000000", "dialect", "nope").want(http.StatusBadRequest)
 
-	// What does not fit into a header of the answer is shown at once, and what fits into no address without links to itself.
+	// What does not fit into a header of the answer is shown at once, and what fits into no address
+	// without links to itself.
 	noise := make([]byte, 9<<10)
 	x := uint32(1)
 	for i := range noise {
@@ -191,9 +210,11 @@ func TestUpload(t *testing.T) {
 // The one route that takes a POST takes it from the explorer's own pages only, and only there.
 func TestUploadComesFromHere(t *testing.T) {
 	f := newFixture(t)
-	f.send([]string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, "bytes", "00000000").want(http.StatusForbidden)
+	f.send([]string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, "bytes", "00000000").
+		want(http.StatusForbidden)
 	f.send([]string{"Origin", "https://evil.example"}, "bytes", "00000000").want(http.StatusForbidden)
-	f.send([]string{"Sec-Fetch-Site", "same-origin", "Origin", "http://localhost:8080"}, "bytes", "00000000").want(http.StatusSeeOther)
+	f.send([]string{"Sec-Fetch-Site", "same-origin", "Origin", "http://localhost:8080"}, "bytes", "00000000").
+		want(http.StatusSeeOther)
 	for _, method := range []string{"PUT", "DELETE", "PATCH"} {
 		f.do(method, "/inspect").want(http.StatusMethodNotAllowed).wantHeader("Allow", "GET, HEAD, POST")
 	}

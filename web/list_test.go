@@ -14,7 +14,11 @@ import (
 
 func (f *fixture) fill(n int) {
 	for i := range n {
-		f.add(message{exchange: "shop", key: "order." + strconv.Itoa(i+1), headers: table("tenant", "t"+strconv.Itoa(i%3))})
+		f.add(message{
+			exchange: "shop",
+			key:      "order." + strconv.Itoa(i+1),
+			headers:  table("tenant", "t"+strconv.Itoa(i%3)),
+		})
 	}
 }
 
@@ -101,7 +105,10 @@ func TestListFilters(t *testing.T) {
 		t.Errorf("tenant=t0: %v", got)
 	}
 	f.get("/?q=tenat").want(http.StatusOK).wantText("Nothing matches", "tenant")
-	if got := f.get("/?from=2026-03-01T12:00:02Z&to=2026-03-01T12:00:05Z").rows(); !slices.Equal(got, []string{"5", "4", "3"}) {
+	if got := f.get("/?from=2026-03-01T12:00:02Z&to=2026-03-01T12:00:05Z").rows(); !slices.Equal(
+		got,
+		[]string{"5", "4", "3"},
+	) {
 		t.Errorf("time range: %v", got)
 	}
 }

@@ -85,9 +85,10 @@ type livePage struct {
 }
 
 const (
-	liveFor   = 900 * time.Millisecond // how long a drawing serves: feeds ask once a second
-	keysEvery = 3 * time.Second        // hundreds of names: a browser has more to lay out than in the rows
-	liveShare = 20                     // counting takes at most this part of the time of one core
+	liveFor = 900 * time.Millisecond // how long a drawing serves: feeds ask once a second
+	// hundreds of names: a browser has more to lay out than in the rows
+	keysEvery = 3 * time.Second
+	liveShare = 20 // counting takes at most this part of the time of one core
 )
 
 // open is the page of an address, for one more feed.

@@ -34,7 +34,10 @@ func (f *fixture) listen(t *testing.T) *httptest.Server {
 func (f *fixture) dialLive(t *testing.T, rawQuery string) *browser {
 	t.Helper()
 	srv := f.listen(t)
-	ws, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http")+"/live?"+rawQuery, http.Header{"Origin": {srv.URL}})
+	ws, resp, err := websocket.DefaultDialer.Dial(
+		"ws"+strings.TrimPrefix(srv.URL, "http")+"/live?"+rawQuery,
+		http.Header{"Origin": {srv.URL}},
+	)
 	if err != nil {
 		t.Fatalf("%v, %v", err, resp)
 	}
@@ -65,7 +68,8 @@ func TestLiveStreamsArrivals(t *testing.T) {
 	f := newFixture(t)
 	f.fill(3)
 	b := f.dialLive(t, "q=kind")
-	if m := b.read(); m["t"] != "status" || !strings.Contains(fmt.Sprint(m["html"]), "orders.dlq") || !strings.Contains(fmt.Sprint(m["keys"]), "tenant") {
+	if m := b.read(); m["t"] != "status" || !strings.Contains(fmt.Sprint(m["html"]), "orders.dlq") ||
+		!strings.Contains(fmt.Sprint(m["keys"]), "tenant") {
 		t.Fatalf("first message %v", m)
 	}
 	f.add(message{key: "<script>", headers: table("kind", "new")})
@@ -98,7 +102,10 @@ func TestLivePartsAreSharedAndEnd(t *testing.T) {
 	f.fill(1)
 	srv := f.listen(t)
 	open := func(rawQuery string) *websocket.Conn {
-		ws, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http")+"/live?"+rawQuery, http.Header{"Origin": {srv.URL}})
+		ws, _, err := websocket.DefaultDialer.Dial(
+			"ws"+strings.TrimPrefix(srv.URL, "http")+"/live?"+rawQuery,
+			http.Header{"Origin": {srv.URL}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +146,10 @@ func TestLiveOrigin(t *testing.T) {
 		status int
 	}{
 		{"own", http.Header{"Origin": {"http://" + host}}, "", 101},
-		{"own, same-origin fetch", http.Header{"Origin": {"http://" + host}, "Sec-Fetch-Site": {"same-origin"}}, "", 101},
+		{"own, same-origin fetch", http.Header{
+			"Origin":         {"http://" + host},
+			"Sec-Fetch-Site": {"same-origin"},
+		}, "", 101},
 		{"behind a proxy that keeps Host", http.Header{"Origin": {"https://explorer.example.com"}}, "explorer.example.com", 101},
 		{"behind a proxy that replaces Host", http.Header{"Origin": {"https://explorer.example.com"}}, "", 101},
 		{"behind a proxy on another port", http.Header{"Origin": {"https://other.example.com:8443"}}, "", 101},
@@ -188,7 +198,8 @@ func TestLiveRefusals(t *testing.T) {
 		{"after=x", http.StatusBadRequest},
 	} {
 		u.RawQuery = tt.query
-		if _, resp, err := websocket.DefaultDialer.Dial(u.String(), origin); err == nil || resp.StatusCode != tt.status {
+		if _, resp, err := websocket.DefaultDialer.Dial(u.String(), origin); err == nil ||
+			resp.StatusCode != tt.status {
 			t.Errorf("%q: %v, %v, want %d", tt.query, resp, err, tt.status)
 		}
 	}

@@ -42,14 +42,17 @@ func newGauges(s *Server) *gauges {
 		return prometheus.NewDesc("headerglass_"+name, help, labels, nil)
 	}
 	return &gauges{
-		s:            s,
-		stored:       desc("messages_stored", "Messages kept now."),
-		evicted:      desc("messages_evicted_total", "Messages that gave way to newer ones."),
-		bytes:        desc("archive_bytes", "Bytes that the archive keeps."),
-		maxBytes:     desc("archive_max_bytes", "Bytes that the archive may keep."),
-		pinned:       desc("archive_pinned_bytes", "Bytes evicted that readers still hold."),
-		ingest:       desc("ingest_rate", "Messages arrived in a second, averaged over the last few."),
-		decodes:      desc("full_decodes_total", "Header tables decoded whole, once for each message opened or exported."),
+		s:        s,
+		stored:   desc("messages_stored", "Messages kept now."),
+		evicted:  desc("messages_evicted_total", "Messages that gave way to newer ones."),
+		bytes:    desc("archive_bytes", "Bytes that the archive keeps."),
+		maxBytes: desc("archive_max_bytes", "Bytes that the archive may keep."),
+		pinned:   desc("archive_pinned_bytes", "Bytes evicted that readers still hold."),
+		ingest:   desc("ingest_rate", "Messages arrived in a second, averaged over the last few."),
+		decodes: desc(
+			"full_decodes_total",
+			"Header tables decoded whole, once for each message opened or exported.",
+		),
 		conns:        desc("websocket_clients", "Open live feeds."),
 		held:         desc("messages_held", "Messages held unacknowledged at the broker."),
 		givenBack:    desc("messages_given_back_total", "Messages given back to the queue."),

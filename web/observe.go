@@ -20,12 +20,23 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		defer func() {
 			p := recover()
 			if p != nil && p != http.ErrAbortHandler {
-				s.logger.Error("panic in a handler", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+				s.logger.Error(
+					"panic in a handler",
+					"method",
+					r.Method,
+					"path",
+					r.URL.Path,
+					"panic",
+					p,
+					"stack",
+					string(debug.Stack()),
+				)
 				if ww.Status() == 0 {
 					s.answer(ww, r, errPanic)
 					p = nil
 				} else {
-					p = http.ErrAbortHandler // the response is cut off, and the browser must see that
+					// the response is cut off, and the browser must see that
+					p = http.ErrAbortHandler
 				}
 			}
 			route := "none"
@@ -42,8 +53,23 @@ func (s *Server) observe(next http.Handler) http.Handler {
 				status = http.StatusOK
 			}
 			s.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
-			s.logger.Debug("request", "method", r.Method, "path", r.URL.Path, "route", route, "status", status,
-				"bytes", ww.BytesWritten(), "elapsed", s.cfg.Now().Sub(start).Round(time.Microsecond), "remote", r.RemoteAddr)
+			s.logger.Debug(
+				"request",
+				"method",
+				r.Method,
+				"path",
+				r.URL.Path,
+				"route",
+				route,
+				"status",
+				status,
+				"bytes",
+				ww.BytesWritten(),
+				"elapsed",
+				s.cfg.Now().Sub(start).Round(time.Microsecond),
+				"remote",
+				r.RemoteAddr,
+			)
 			if p != nil {
 				panic(p)
 			}

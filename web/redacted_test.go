@@ -23,7 +23,10 @@ func TestRedactedValuesShowNowhere(t *testing.T) {
 	}
 	f := newFixture(t, func(_ *Config, a *archiveConfig) { a.Redact = redact })
 	add := func() {
-		f.add(message{key: "k", body: []byte("body"), props: []wire.Property{{Name: "user_id", Raw: []byte(secret)}, {Name: "app_id", Raw: []byte("billing")}},
+		f.add(message{
+			key:   "k",
+			body:  []byte("body"),
+			props: []wire.Property{{Name: "user_id", Raw: []byte(secret)}, {Name: "app_id", Raw: []byte("billing")}},
 			headers: fttest.Table(func(e *fttest.Encoder) {
 				e.Str("tenant", "acme")
 				e.Str("Authorization", secret)
@@ -35,7 +38,8 @@ func TestRedactedValuesShowNowhere(t *testing.T) {
 					e.Nested("", func(e *fttest.Encoder) { e.Str("authorization", secret) })
 				})
 				e.Value("odd", 'Z', []byte(secret))
-			})})
+			}),
+		})
 	}
 	add()
 	f.fill(1)
@@ -64,7 +68,8 @@ func TestRedactedValuesShowNowhere(t *testing.T) {
 					body = append(append(body, file.Name...), content...)
 				}
 			}
-			for _, form := range []string{secret, "7469676572", "74 69 67 65 72"} { // also in hexadecimal
+			// also in hexadecimal
+			for _, form := range []string{secret, "7469676572", "74 69 67 65 72"} {
 				if bytes.Contains(body, []byte(form)) {
 					t.Errorf("%s shows %s", path, form)
 				}
@@ -93,10 +98,16 @@ func TestRedactedValuesShowNowhere(t *testing.T) {
 	if !strings.Contains(page, "acme") || !strings.Contains(page, "billing") {
 		t.Error("what is not redacted is gone too")
 	}
-	if page := string(f.get("/m/2?view=full", "Accept", "text/html").want(200).body); strings.Contains(page, "--redact") {
+	if page := string(f.get("/m/2?view=full", "Accept", "text/html").want(200).body); strings.Contains(
+		page,
+		"--redact",
+	) {
 		t.Error("a message that was not redacted is marked")
 	}
-	if list := string(f.get("/", "Accept", "text/html").want(200).body); strings.Count(list, "<span>redacted</span>") != 2 {
+	if list := string(f.get("/", "Accept", "text/html").want(200).body); strings.Count(
+		list,
+		"<span>redacted</span>",
+	) != 2 {
 		t.Error("the list does not mark the two messages")
 	}
 }
@@ -107,7 +118,10 @@ func TestRedactedInTheAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newFixture(t, func(_ *Config, a *archiveConfig) { a.Redact = redact })
-	f.add(message{props: []wire.Property{{Name: "app_id", Raw: []byte("a")}}, headers: table("k", "v", "token", "12345678")})
+	f.add(message{
+		props:   []wire.Property{{Name: "app_id", Raw: []byte("a")}},
+		headers: table("k", "v", "token", "12345678"),
+	})
 	f.add(message{headers: table("k", "v")})
 	f.get("/api/messages/1").want(200).wantText(
 		`{"key":"token","tag":"S","type":"longstr","value":"********","offset":12,"end":31}`,

@@ -28,7 +28,13 @@ type reloaded[T any] struct {
 }
 
 // newReloaded reads the value for the first time. Files named "" do not exist.
-func newReloaded[T any](what string, read func() (*T, error), logger *slog.Logger, now func() time.Time, files ...string) (*reloaded[T], error) {
+func newReloaded[T any](
+	what string,
+	read func() (*T, error),
+	logger *slog.Logger,
+	now func() time.Time,
+	files ...string,
+) (*reloaded[T], error) {
 	r := &reloaded[T]{what: what, files: files, read: read, logger: logger, now: now}
 	r.seen = r.stat()
 	v, err := read()

@@ -72,7 +72,12 @@ func (s *Server) underBase(next http.Handler) http.Handler {
 			if r.URL.RawQuery != "" {
 				target += "?" + r.URL.RawQuery
 			}
-			http.Redirect(w, r, target, http.StatusPermanentRedirect) // #nosec G710 -- begins with the base path, and that with one slash
+			http.Redirect(
+				w,
+				r,
+				target,
+				http.StatusPermanentRedirect,
+			) // #nosec G710 -- begins with the base path, and that with one slash
 			return
 		}
 		r2 := new(http.Request)

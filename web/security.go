@@ -56,7 +56,8 @@ func (s *Server) secure(next http.Handler) http.Handler {
 	})
 }
 
-// takes reports whether some route answers to the method of a request; upload says why one may be posted to.
+// takes reports whether some route answers to the method of a request; upload says why one may be
+// posted to.
 func (s *Server) takes(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
@@ -149,7 +150,8 @@ func (h hosts) ownOrigin(r *http.Request) bool {
 		return false
 	}
 	u, err := url.Parse(origins[0])
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Path != "" || u.RawQuery != "" ||
+		u.Fragment != "" {
 		return false
 	}
 	origin := strings.ToLower(u.Host)

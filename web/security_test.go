@@ -38,7 +38,8 @@ func TestOnlyReads(t *testing.T) {
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW"} {
 		for _, path := range []string{"/", "/m/1", "/api/messages", "/live"} {
 			f.do(method, path).want(http.StatusMethodNotAllowed).wantHeader("Allow", "GET, HEAD")
-			f.do(method, path, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example").want(http.StatusMethodNotAllowed)
+			f.do(method, path, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example").
+				want(http.StatusMethodNotAllowed)
 		}
 		// What is not there is not there for any method.
 		f.do(method, "/nowhere").want(http.StatusNotFound).wantHeader("Allow", "")
@@ -104,7 +105,8 @@ func TestLongAddress(t *testing.T) {
 
 func TestHTTPServerBoundsEverything(t *testing.T) {
 	srv := HTTPServer(newFixture(t).Server)
-	if srv.ReadHeaderTimeout <= 0 || srv.ReadTimeout <= 0 || srv.WriteTimeout <= 0 || srv.IdleTimeout <= 0 || srv.MaxHeaderBytes <= 0 {
+	if srv.ReadHeaderTimeout <= 0 || srv.ReadTimeout <= 0 || srv.WriteTimeout <= 0 || srv.IdleTimeout <= 0 ||
+		srv.MaxHeaderBytes <= 0 {
 		t.Errorf("unbounded: %+v", srv)
 	}
 }

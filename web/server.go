@@ -109,7 +109,10 @@ func New(cfg Config) (*Server, error) {
 		cfg.ExportLimit = 100_000
 	}
 	if cfg.TraceURL != "" && !validTraceURL(cfg.TraceURL) {
-		return nil, fmt.Errorf("--trace-url %q: a trace URL is an http or https address with {trace} in its path, query or fragment", cfg.TraceURL)
+		return nil, fmt.Errorf(
+			"--trace-url %q: a trace URL is an http or https address with {trace} in its path, query or fragment",
+			cfg.TraceURL,
+		)
 	}
 	base, err := cleanBase(cfg.BasePath)
 	if err != nil {

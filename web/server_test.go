@@ -41,7 +41,13 @@ func newFixture(t *testing.T, change ...func(*Config, *archive.Config)) *fixture
 	var acfg archive.Config
 	cfg := Config{
 		Broker: func() views.BrokerStatus {
-			return views.BrokerStatus{State: views.StateConsuming, Since: noon, Mode: "peek", Queue: "orders.dlq", Held: 3}
+			return views.BrokerStatus{
+				State: views.StateConsuming,
+				Since: noon,
+				Mode:  "peek",
+				Queue: "orders.dlq",
+				Held:  3,
+			}
 		},
 		Now:    func() time.Time { return noon.Add(time.Hour) },
 		Logger: slog.New(slog.NewTextHandler(&f.log, nil)),

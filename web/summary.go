@@ -39,7 +39,12 @@ type summary struct {
 
 // summarise counts until ctx is done or limit is over; then the parts say that
 // they are not whole. Without a filter and a facet no message is read.
-func (s *Server) summarise(ctx context.Context, snap archive.Snapshot, req request, limit time.Duration) (summary, error) {
+func (s *Server) summarise(
+	ctx context.Context,
+	snap archive.Snapshot,
+	req request,
+	limit time.Duration,
+) (summary, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var sum summary
@@ -57,7 +62,10 @@ func (s *Server) summarise(ctx context.Context, snap archive.Snapshot, req reque
 	scan := query.PageRequest{Dialect: req.dialect, ArchiveDialect: s.archive.Dialect()}
 
 	if operandErr != nil {
-		sum.facet = &views.Facet{Operand: req.Facet, Error: &views.QueryError{Offset: operandErr.Offset, End: operandErr.End, Msg: operandErr.Msg}}
+		sum.facet = &views.Facet{
+			Operand: req.Facet,
+			Error:   &views.QueryError{Offset: operandErr.Offset, End: operandErr.End, Msg: operandErr.Msg},
+		}
 	}
 	if filtered || ranged || split != nil {
 		release, err := s.queries.Acquire(ctx)
@@ -143,7 +151,11 @@ func facet(f query.Facet, snap archive.Snapshot) *views.Facet {
 	}
 	for _, value := range f.Values {
 		v.Values = append(v.Values, views.FacetValue{
-			Text: []byte(value.Text), Cut: value.Cut, Tag: value.Tag, Count: value.Count, Filter: value.Filter(f.Operand),
+			Text:   []byte(value.Text),
+			Cut:    value.Cut,
+			Tag:    value.Tag,
+			Count:  value.Count,
+			Filter: value.Filter(f.Operand),
 		})
 	}
 	for tag, n := range f.Tags {

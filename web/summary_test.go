@@ -79,7 +79,8 @@ func TestHostileFacetIsInert(t *testing.T) {
 	q := url.Values{"facet": {`"<img src=x onerror=alert(1)>\"'&` + "\u202e" + `\x00"`}}
 	inert := func(what string, root *html.Node) {
 		t.Helper()
-		if shown := text(root); strings.Contains(shown, "\u202e") || !strings.Contains(shown, `<img src=x onerror=alert(1)>"'&\u202e`) {
+		if shown := text(root); strings.Contains(shown, "\u202e") ||
+			!strings.Contains(shown, `<img src=x onerror=alert(1)>"'&\u202e`) {
 			t.Errorf("%s: the value is shown as %q", what, shown)
 		}
 		for n := range root.Descendants() {
@@ -110,7 +111,10 @@ func TestHostileFacetIsInert(t *testing.T) {
 
 // The bars add up to what matches, and stand where the messages were received.
 func TestHistogram(t *testing.T) {
-	f := newFixture(t, func(c *Config, _ *archive.Config) { c.Now = func() time.Time { return noon.Add(30 * time.Second) } })
+	f := newFixture(
+		t,
+		func(c *Config, _ *archive.Config) { c.Now = func() time.Time { return noon.Add(30 * time.Second) } },
+	)
 	f.fill(30)
 	req := func(rawQuery string) request {
 		t.Helper()
@@ -130,7 +134,11 @@ func TestHistogram(t *testing.T) {
 		{"q=tenant%3Dt1", map[int]uint64{0: 0, 1: 1, 28: 1, 29: 0}, &views.Total{Matched: 10, Complete: true}},
 		{"facet=tenant", map[int]uint64{0: 1, 29: 1}, nil},
 		{"q=tenant%3Dt1&facet=$exchange", map[int]uint64{1: 1, 2: 0}, &views.Total{Matched: 10, Complete: true}},
-		{"from=2026-03-01T12:00:10Z&to=2026-03-01T12:00:12Z", map[int]uint64{0: 1, 10: 1, 29: 1}, &views.Total{Matched: 2, Complete: true}},
+		{
+			"from=2026-03-01T12:00:10Z&to=2026-03-01T12:00:12Z",
+			map[int]uint64{0: 1, 10: 1, 29: 1},
+			&views.Total{Matched: 2, Complete: true},
+		},
 	} {
 		sum, err := f.summarise(t.Context(), f.archive.Snapshot(), req(tt.query), time.Minute)
 		if err != nil {
@@ -204,12 +212,21 @@ func TestPageThatHoldsAll(t *testing.T) {
 func TestCountsAreBoundedInTime(t *testing.T) {
 	f := newFixture(t)
 	f.fill(3000)
-	req := request{Query: views.Query{Q: "tenant = 't1'", Facet: "tenant"}, filter: f.all, dialect: f.cfg.Dialect, limit: 50}
+	req := request{
+		Query:   views.Query{Q: "tenant = 't1'", Facet: "tenant"},
+		filter:  f.all,
+		dialect: f.cfg.Dialect,
+		limit:   50,
+	}
 	sum, err := f.summarise(t.Context(), f.archive.Snapshot(), req, time.Nanosecond)
 	if err == nil && (!sum.facet.Partial || sum.facet.Kept != 3000 || sum.facet.Looked >= 3000 || !sum.chart.Partial) {
 		t.Errorf("facet %+v, chart partial %v", sum.facet, sum.chart.Partial)
 	}
-	p := views.Page{Links: views.Links{Query: views.Query{Q: "x"}}, List: views.List{Count: &views.Total{Matched: 5}}, Bar: views.QueryBar{Explain: &views.Explain{}}}
+	p := views.Page{
+		Links: views.Links{Query: views.Query{Q: "x"}},
+		List:  views.List{Count: &views.Total{Matched: 5}},
+		Bar:   views.QueryBar{Explain: &views.Explain{}},
+	}
 	var b strings.Builder
 	if err := views.Document(p).Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
@@ -238,7 +255,9 @@ func TestPageWhileBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	req := request{Query: views.Query{Facet: "tenant"}, filter: f.all, dialect: f.cfg.Dialect, limit: 50}
-	if _, err := f.summarise(t.Context(), f.archive.Snapshot(), req, time.Millisecond); fail(err).Status != http.StatusServiceUnavailable {
+	if _, err := f.summarise(t.Context(), f.archive.Snapshot(), req, time.Millisecond); fail(
+		err,
+	).Status != http.StatusServiceUnavailable {
 		t.Errorf("counting while busy: %v", err)
 	}
 	release()
@@ -290,14 +309,23 @@ func TestExplain(t *testing.T) {
 	f := newFixture(t)
 	f.fill(6)
 	f.add(message{})
-	f.get("/?q=tenant%3Dt1").want(http.StatusOK).wantText("reads 1 header", "1 of 2 shapes can match", "0 decoded", "1 decided by shape")
+	f.get("/?q=tenant%3Dt1").
+		want(http.StatusOK).
+		wantText("reads 1 header", "1 of 2 shapes can match", "0 decoded", "1 decided by shape")
 	m := f.get("/api/messages?q=tenant%3Dt1&explain=1").want(http.StatusOK).json()
 	e, ok := m["explain"].(map[string]any)
 	if !ok {
 		t.Fatalf("no explain in %v", m)
 	}
 	for name, want := range map[string]string{
-		"filter": "tenant = t1", "keys": "[tenant]", "shapes": "2", "shapes_matched": "1", "scanned": "6", "skipped": "1", "damaged": "0", "decoded": "0",
+		"filter":         "tenant = t1",
+		"keys":           "[tenant]",
+		"shapes":         "2",
+		"shapes_matched": "1",
+		"scanned":        "6",
+		"skipped":        "1",
+		"damaged":        "0",
+		"decoded":        "0",
 	} {
 		if got := fmt.Sprint(e[name]); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -334,7 +362,13 @@ func TestLiveStatusCounts(t *testing.T) {
 	f.fill(6)
 	b := f.dialLive(t, "q=tenant%3Dt1&facet=tenant")
 	m := b.read()
-	for name, part := range map[string]string{"chart": "<svg", "facet": "t1", "total": "match", "keys": "tenant", "html": "orders.dlq"} {
+	for name, part := range map[string]string{
+		"chart": "<svg",
+		"facet": "t1",
+		"total": "match",
+		"keys":  "tenant",
+		"html":  "orders.dlq",
+	} {
 		if m["t"] != "status" || !strings.Contains(fmt.Sprint(m[name]), part) {
 			t.Errorf("%s: no %s in %.300v", name, part, m[name])
 		}

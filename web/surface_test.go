@@ -77,7 +77,8 @@ func TestMetricsOfAnUnknownState(t *testing.T) {
 func TestBasePath(t *testing.T) {
 	f := newFixture(t, func(c *Config, _ *archive.Config) { c.BasePath = "/glass/" })
 	f.fill(60)
-	for _, path := range []string{"/glass/", "/"} { // the proxy keeps the base path, or takes it off
+	// the proxy keeps the base path, or takes it off
+	for _, path := range []string{"/glass/", "/"} {
 		page := f.get(path).want(http.StatusOK)
 		if got := page.rows(); len(got) != 50 {
 			t.Errorf("%s: %d rows", path, len(got))
@@ -95,13 +96,18 @@ func TestBasePath(t *testing.T) {
 			f.get(next).want(http.StatusOK)
 		}
 	}
-	f.get("/glass?q=x").want(http.StatusPermanentRedirect).wantHeader("Location", "/glass/?q=x").wantHeader("X-Content-Type-Options", "nosniff")
+	f.get("/glass?q=x").
+		want(http.StatusPermanentRedirect).
+		wantHeader("Location", "/glass/?q=x").
+		wantHeader("X-Content-Type-Options", "nosniff")
 	f.get("/glass/m/1/body.bin").want(http.StatusOK)
 	f.get("/glass/api/status").want(http.StatusOK)
 	f.get("/glass/api/nowhere").want(http.StatusNotFound).json()
 	f.get("/glassy/").want(http.StatusNotFound)
 	f.get("/glass", "Host", "evil.example").want(http.StatusForbidden)
-	f.get("/glass/"+strings.TrimPrefix("/static/"+f.assets.URL("app.css"), "/")).want(http.StatusOK).wantHeader("Content-Type", "text/css; charset=utf-8")
+	f.get("/glass/"+strings.TrimPrefix("/static/"+f.assets.URL("app.css"), "/")).
+		want(http.StatusOK).
+		wantHeader("Content-Type", "text/css; charset=utf-8")
 }
 
 func TestAssets(t *testing.T) {
@@ -115,7 +121,10 @@ func TestAssets(t *testing.T) {
 				continue
 			}
 			n++
-			plain := f.get(v).want(http.StatusOK).wantHeader("Vary", "Accept-Encoding").wantHeader("Content-Encoding", "")
+			plain := f.get(v).
+				want(http.StatusOK).
+				wantHeader("Vary", "Accept-Encoding").
+				wantHeader("Content-Encoding", "")
 			packed := f.get(v, "Accept-Encoding", "br, gzip").want(http.StatusOK)
 			if packed.Header.Get("Content-Encoding") == "gzip" {
 				packed.body = gunzip(t, packed.body)
@@ -165,7 +174,9 @@ func TestHead(t *testing.T) {
 	f := newFixture(t)
 	f.fill(1)
 	for _, path := range []string{"/", "/m/1", "/api/messages", "/export.jsonl", "/healthz", "/metrics"} {
-		if r := f.do(http.MethodHead, path).want(http.StatusOK); path != "/metrics" && path != "/healthz" && path != "/api/messages" && len(r.body) != 0 {
+		if r := f.do(http.MethodHead, path).want(http.StatusOK); path != "/metrics" && path != "/healthz" &&
+			path != "/api/messages" &&
+			len(r.body) != 0 {
 			t.Errorf("HEAD %s has a body", path)
 		}
 	}
@@ -189,7 +200,10 @@ func TestMessagePage(t *testing.T) {
 		if bytes.Contains(part.body, []byte("<html")) || len(part.rows()) > 0 {
 			t.Errorf("the partial of %s has the whole page", seq)
 		}
-		if whole := f.get("/m/"+seq, "HX-Request", "true", "HX-History-Restore-Request", "true"); !bytes.Contains(whole.body, []byte("<html")) {
+		if whole := f.get("/m/"+seq, "HX-Request", "true", "HX-History-Restore-Request", "true"); !bytes.Contains(
+			whole.body,
+			[]byte("<html"),
+		) {
 			t.Errorf("restoring history gives only a part of %s", seq)
 		}
 	}

@@ -30,8 +30,13 @@ func pair(t *testing.T, certFile, keyFile string, serial int64) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "explorer"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		SerialNumber:          big.NewInt(serial),
+		Subject:               pkix.Name{CommonName: "explorer"},
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore:             time.Now().Add(-time.Hour),
+		NotAfter:              time.Now().Add(time.Hour),
+		IsCA:                  true,
+		BasicConstraintsValid: true,
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -56,7 +61,13 @@ type tlsFixture struct {
 func newTLSFixture(t *testing.T, change ...func(*Config, *archiveConfig)) *tlsFixture {
 	t.Helper()
 	dir := t.TempDir()
-	f := &tlsFixture{fixture: newFixture(t, change...), clock: &clock{now: noon}, log: new(bytes.Buffer), cert: filepath.Join(dir, "c.pem"), key: filepath.Join(dir, "k.pem")}
+	f := &tlsFixture{
+		fixture: newFixture(t, change...),
+		clock:   &clock{now: noon},
+		log:     new(bytes.Buffer),
+		cert:    filepath.Join(dir, "c.pem"),
+		key:     filepath.Join(dir, "k.pem"),
+	}
 	pair(t, f.cert, f.key, 1)
 	cfg, err := tlsConfig(f.cert, f.key, slog.New(slog.NewTextHandler(f.log, nil)), f.clock.Now)
 	if err != nil {
@@ -152,8 +163,17 @@ func TestTLSConfigNeedsAPair(t *testing.T) {
 
 func TestTLSVersions(t *testing.T) {
 	f := newTLSFixture(t)
-	for version, want := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
-		c, err := tls.Dial("tcp", f.addr, &tls.Config{InsecureSkipVerify: true, MinVersion: version, MaxVersion: version})
+	for version, want := range map[uint16]bool{
+		tls.VersionTLS10: false,
+		tls.VersionTLS11: false,
+		tls.VersionTLS12: true,
+		tls.VersionTLS13: true,
+	} {
+		c, err := tls.Dial("tcp", f.addr, &tls.Config{
+			InsecureSkipVerify: true,
+			MinVersion:         version,
+			MaxVersion:         version,
+		})
 		if err == nil {
 			c.Close()
 		}
@@ -169,7 +189,10 @@ func TestOverTLS(t *testing.T) {
 	g := newGuarded(t)
 	f := newTLSFixture(t, func(c *Config, _ *archiveConfig) { c.Auth = g.cfg.Auth })
 	f.fill(1)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}}
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+		ForceAttemptHTTP2: true,
+	}}
 	defer client.CloseIdleConnections()
 	r, err := http.NewRequest("GET", "https://"+f.addr+"/", nil)
 	if err != nil {
@@ -190,7 +213,10 @@ func TestOverTLS(t *testing.T) {
 		t.Fatalf("cookies %v", cookies)
 	}
 	d := websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	ws, resp, err := d.Dial("wss://"+f.addr+"/live", http.Header{"Origin": {"https://" + f.addr}, "Cookie": {cookies[0].Name + "=" + cookies[0].Value}})
+	ws, resp, err := d.Dial("wss://"+f.addr+"/live", http.Header{
+		"Origin": {"https://" + f.addr},
+		"Cookie": {cookies[0].Name + "=" + cookies[0].Value},
+	})
 	if err != nil {
 		t.Fatalf("%v, %v", err, resp)
 	}

@@ -78,20 +78,32 @@ func TestWalkWithoutScripts(t *testing.T) {
 func TestEveryLinkWorks(t *testing.T) {
 	f := newFixture(t, func(c *Config, _ *archive.Config) { c.BasePath = "/tools/glass" })
 	f.fill(12)
-	f.add(message{exchange: "<shop>", key: "a&b=c", headers: table("a key", "1 < 2", "retries", "x'y", "tenant", "acme"), body: []byte("{}")})
+	f.add(message{
+		exchange: "<shop>",
+		key:      "a&b=c",
+		headers:  table("a key", "1 < 2", "retries", "x'y", "tenant", "acme"),
+		body:     []byte("{}"),
+	})
 	target, err := url.Parse(f.listen(t).URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httptest.NewServer(http.StripPrefix("/tools/glass", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(target)
-		r.Out.Host = r.In.Host
-	}}))
+	proxy := httptest.NewServer(
+		http.StripPrefix("/tools/glass", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = r.In.Host
+		}}),
+	)
 	defer proxy.Close()
 
 	const most = 400
 	seen := map[string]bool{}
-	queue := []string{"/tools/glass/", "/tools/glass/?q=tenant&facet=tenant&cols=tenant", "/tools/glass/?q=%28", "/tools/glass/m/13?tab=readings"}
+	queue := []string{
+		"/tools/glass/",
+		"/tools/glass/?q=tenant&facet=tenant&cols=tenant",
+		"/tools/glass/?q=%28",
+		"/tools/glass/m/13?tab=readings",
+	}
 	for len(queue) > 0 && len(seen) < most {
 		path := queue[0]
 		queue = queue[1:]

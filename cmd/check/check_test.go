@@ -54,15 +54,19 @@ func TestSummarise(t *testing.T) {
 		{"interrupted before the end", []result{good}, 3, 1, "1 passed, 2 failed\n"},
 	} {
 		var out bytes.Buffer
-		if code := summarise(&out, tt.results, tt.planned); code != tt.code || !strings.HasSuffix(out.String(), tt.last) {
+		if code := summarise(&out, tt.results, tt.planned); code != tt.code ||
+			!strings.HasSuffix(out.String(), tt.last) {
 			t.Errorf("%s: exit code %d, want %d; printed:\n%s", tt.name, code, tt.code, out.String())
 		}
 	}
 }
 
 func TestBenchmarks(t *testing.T) {
-	got := benchmarks("goos: linux\nBenchmarkScale/idle-2   \t 10\t 52.78 count-tenant-x\t 0.04 ms/page-key\nBenchmarkNodeCPU \t 1 \t 0.3372 cpu-ratio\nPASS\n")
-	if got["BenchmarkScale/idle"]["count-tenant-x"] != 52.78 || got["BenchmarkScale/idle"]["ms/page-key"] != 0.04 || got["BenchmarkNodeCPU"]["cpu-ratio"] != 0.3372 {
+	got := benchmarks(
+		"goos: linux\nBenchmarkScale/idle-2   \t 10\t 52.78 count-tenant-x\t 0.04 ms/page-key\nBenchmarkNodeCPU \t 1 \t 0.3372 cpu-ratio\nPASS\n",
+	)
+	if got["BenchmarkScale/idle"]["count-tenant-x"] != 52.78 || got["BenchmarkScale/idle"]["ms/page-key"] != 0.04 ||
+		got["BenchmarkNodeCPU"]["cpu-ratio"] != 0.3372 {
 		t.Errorf("got %v", got)
 	}
 }

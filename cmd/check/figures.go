@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// figure is a promise of the README about a ratio that a benchmark reports, its peer having run beside it.
+// figure is a promise of the README about a ratio that a benchmark reports, its peer having run
+// beside it.
 type figure struct {
 	bench, unit string // as go test -bench prints them, without the number of processors
 	bound       float64
@@ -18,13 +19,43 @@ type figure struct {
 }
 
 var figures = [...]figure{
-	{"BenchmarkPeers/mix", "lookup-x", 75, false, "looking up an absent key is so many times faster than amqp091-go's decoder"},
+	{
+		"BenchmarkPeers/mix",
+		"lookup-x",
+		75,
+		false,
+		"looking up an absent key is so many times faster than amqp091-go's decoder",
+	},
 	{"BenchmarkPeers/mix", "valid-x", 55, false, "walking and validating everything, so many times faster"},
 	{"BenchmarkPeers/mix", "project3/lookup", 1.4, true, "three keys in one pass take so many times as long as one"},
-	{"BenchmarkPeers/mix", "lookup/hard-coded", 1.15, true, "dialect tables take so many times as long as tags written into the code"},
-	{"BenchmarkScale/idle", "count-tenant-x", 40, false, "counting a value in a million messages, so many times faster than decoding them"},
-	{"BenchmarkScale/ingesting", "ingest-share", 0.8, false, "so much of the rate of arrivals is kept while filters run"},
-	{"BenchmarkIngestPeers/bodies=1KiB", "archive-x", 2.5, false, "from the socket into the archive, so many times amqp091-go's rate"},
+	{
+		"BenchmarkPeers/mix",
+		"lookup/hard-coded",
+		1.15,
+		true,
+		"dialect tables take so many times as long as tags written into the code",
+	},
+	{
+		"BenchmarkScale/idle",
+		"count-tenant-x",
+		40,
+		false,
+		"counting a value in a million messages, so many times faster than decoding them",
+	},
+	{
+		"BenchmarkScale/ingesting",
+		"ingest-share",
+		0.8,
+		false,
+		"so much of the rate of arrivals is kept while filters run",
+	},
+	{
+		"BenchmarkIngestPeers/bodies=1KiB",
+		"archive-x",
+		2.5,
+		false,
+		"from the socket into the archive, so many times amqp091-go's rate",
+	},
 	{"BenchmarkIngestPeers/bodies=1KiB", "headers-only-x", 5, false, "the same without bodies"},
 	{"BenchmarkNodeCPU", "cpu-ratio", 0.5, true, "processor time a message from a real RabbitMQ, of amqp091-go's"},
 }
@@ -32,8 +63,8 @@ var figures = [...]figure{
 // reached reports whether a measured value keeps the promise.
 func (f figure) reached(value float64) bool { return value >= f.bound != f.atMost || value == f.bound }
 
-// near reports whether it misses the promise by no more than a busy machine explains: what breaks a promise in the code
-// misses it by more.
+// near reports whether it misses the promise by no more than a busy machine explains: what breaks a
+// promise in the code misses it by more.
 func (f figure) near(value float64) bool {
 	if f.atMost {
 		f.bound *= 1.5
@@ -43,14 +74,29 @@ func (f figure) near(value float64) bool {
 	return f.reached(value)
 }
 
-// checkFigures runs the benchmarks, again where a figure is missed: a machine that is busy with something else spoils a ratio,
-// never for the better. It fails where the best of three runs is not near.
+// checkFigures runs the benchmarks, again where a figure is missed: a machine that is busy with
+// something else spoils a ratio, never for the better. It fails where the best of three runs is not
+// near.
 func checkFigures(ctx context.Context, out io.Writer) error {
 	missing := figures[:]
 	for attempt := 1; len(missing) > 0; attempt++ {
 		var log bytes.Buffer
-		err := run(ctx, &log, []string{requireEnv}, "go", "test", "-run", "^$", "-bench", "^BenchmarkNodeCPU$|^Benchmark(Peers|Scale|IngestPeers)$/^(mix|idle|ingesting|bodies=1KiB)$",
-			"-benchtime", "3x", "-timeout", "10m", "./web/broker")
+		err := run(
+			ctx,
+			&log,
+			[]string{requireEnv},
+			"go",
+			"test",
+			"-run",
+			"^$",
+			"-bench",
+			"^BenchmarkNodeCPU$|^Benchmark(Peers|Scale|IngestPeers)$/^(mix|idle|ingesting|bodies=1KiB)$",
+			"-benchtime",
+			"3x",
+			"-timeout",
+			"10m",
+			"./web/broker",
+		)
 		if err != nil {
 			_, _ = out.Write(log.Bytes())
 			return err

@@ -1,5 +1,6 @@
-// Command check is the project's one test command: it installs what the tests need, runs every check and every test, and
-// says at the end what passed, what failed and what could not run. It exits 1 unless everything ran and passed.
+// Command check is the project's one test command: it installs what the tests need, runs every
+// check and every test, and says at the end what passed, what failed and what could not run. It
+// exits 1 unless everything ran and passed.
 //
 //	go run ./cmd/check               everything, as CI runs it
 //	go run ./cmd/check -only test    one step (or several, separated by commas)
@@ -20,7 +21,8 @@ import (
 	"time"
 )
 
-// step is one thing that check does. run writes its findings to out and returns an error when the step failed or could not run.
+// step is one thing that check does. run writes its findings to out and returns an error when the
+// step failed or could not run.
 type step struct {
 	name  string
 	about string
@@ -91,8 +93,8 @@ func main() {
 	os.Exit(summarise(os.Stdout, results, len(steps)))
 }
 
-// summarise prints a line a step and the closing count, and returns the exit code. planned is the number of steps that
-// should have run.
+// summarise prints a line a step and the closing count, and returns the exit code. planned is the
+// number of steps that should have run.
 func summarise(out io.Writer, results []result, planned int) int {
 	fmt.Fprintln(out, "\n== summary")
 	failed := planned - len(results)
@@ -115,7 +117,8 @@ func summarise(out io.Writer, results []result, planned int) int {
 	return 0
 }
 
-// goToRoot changes to the folder that holds go.mod, so that check works from anywhere inside the module.
+// goToRoot changes to the folder that holds go.mod, so that check works from anywhere inside the
+// module.
 func goToRoot() error {
 	dir, err := os.Getwd()
 	if err != nil {

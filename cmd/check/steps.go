@@ -17,7 +17,8 @@ func command(name string, args ...string) func(context.Context, io.Writer) error
 	return func(ctx context.Context, out io.Writer) error { return run(ctx, out, nil, name, args...) }
 }
 
-// run starts one program with env added to this process's environment and copies what it prints to out.
+// run starts one program with env added to this process's environment and copies what it prints to
+// out.
 func run(ctx context.Context, out io.Writer, env []string, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...) // #nosec G204 -- runs the project's own tools
 	cmd.Env = append(os.Environ(), env...)
@@ -69,7 +70,8 @@ func checkModules(ctx context.Context, out io.Writer) error {
 	return run(ctx, out, nil, "go", "mod", "verify")
 }
 
-// checkGenerated runs the generator over a copy of views and compares, so that the working tree stays as it is.
+// checkGenerated runs the generator over a copy of views and compares, so that the working tree
+// stays as it is.
 func checkGenerated(ctx context.Context, out io.Writer) error {
 	tmp, err := os.MkdirTemp("", "headerglass-generated-")
 	if err != nil {
@@ -95,11 +97,14 @@ func checkGenerated(ctx context.Context, out io.Writer) error {
 		if err != nil || !strings.HasSuffix(path, "_templ.go") {
 			return err
 		}
-		want, err := os.ReadFile(filepath.Join(tmp, filepath.FromSlash(path))) // #nosec G304 -- a file of a temporary folder that check has made
+		want, err := os.ReadFile(
+			filepath.Join(tmp, filepath.FromSlash(path)),
+		) // #nosec G304 -- a file of a temporary folder that check has made
 		if err != nil {
 			return err
 		}
-		if got, err := os.ReadFile(filepath.FromSlash(path)); err != nil || !bytes.Equal(got, want) { // #nosec G122 -- compares a file of the project with what was generated
+		if got, err := os.ReadFile(filepath.FromSlash(path)); err != nil ||
+			!bytes.Equal(got, want) { // #nosec G122 -- compares a file of the project with what was generated
 			stale++
 			fmt.Fprintf(out, "%s is not what templ generates\n", path)
 		}

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// requireEnv tells the tests that everything was installed for them: what is missing then fails instead of being skipped.
+// requireEnv tells the tests that everything was installed for them: what is missing then fails
+// instead of being skipped.
 const requireEnv = "HEADERGLASS_REQUIRE=1"
 
 // event is one line of `go test -json` (see go doc test2json).
@@ -36,7 +37,8 @@ type tally struct {
 	output         map[string]*bytes.Buffer // by package and test, until it passed
 }
 
-// add takes one event in and prints what a reader wants to see at once: finished packages and the output of what failed.
+// add takes one event in and prints what a reader wants to see at once: finished packages and the
+// output of what failed.
 func (t *tally) add(out io.Writer, e event) {
 	key := e.Package + " " + e.Test
 	switch e.Action {
@@ -88,7 +90,8 @@ func skipReason(o *bytes.Buffer) string {
 	return "no reason given"
 }
 
-// testStep runs every test under the race detector. A skipped test fails the step: check promises that everything ran.
+// testStep runs every test under the race detector. A skipped test fails the step: check promises
+// that everything ran.
 func testStep(soak bool) func(context.Context, io.Writer) error {
 	return func(ctx context.Context, out io.Writer) error {
 		args := []string{"test", "-race", "-json", "-timeout", "20m"}
@@ -133,7 +136,8 @@ func testStep(soak bool) func(context.Context, io.Writer) error {
 	}
 }
 
-// fuzzStep runs every fuzz target in the module for a while, starting from the seeds in the code and in testdata.
+// fuzzStep runs every fuzz target in the module for a while, starting from the seeds in the code
+// and in testdata.
 func fuzzStep(d time.Duration) func(context.Context, io.Writer) error {
 	return func(ctx context.Context, out io.Writer) error {
 		targets, err := fuzzTargets(ctx, out)
@@ -159,16 +163,32 @@ func fuzzStep(d time.Duration) func(context.Context, io.Writer) error {
 	}
 }
 
-// fuzz runs one target. Go's fuzzer now and then reports its own deadline as a failure, without an input that fails; such a run
-// says nothing and is repeated once.
+// fuzz runs one target. Go's fuzzer now and then reports its own deadline as a failure, without an
+// input that fails; such a run says nothing and is repeated once.
 func fuzz(ctx context.Context, out io.Writer, pkg, name string, d time.Duration) error {
 	for attempt := 1; ; attempt++ {
 		var log bytes.Buffer
-		err := run(ctx, &log, nil, "go", "test", "-run", "^$", "-fuzz", "^"+name+"$", "-fuzztime", d.String(), "-fuzzminimizetime", "10x", pkg)
+		err := run(
+			ctx,
+			&log,
+			nil,
+			"go",
+			"test",
+			"-run",
+			"^$",
+			"-fuzz",
+			"^"+name+"$",
+			"-fuzztime",
+			d.String(),
+			"-fuzzminimizetime",
+			"10x",
+			pkg,
+		)
 		if err == nil {
 			return nil
 		}
-		own := bytes.Contains(log.Bytes(), []byte("context deadline exceeded")) && !bytes.Contains(log.Bytes(), []byte("Failing input"))
+		own := bytes.Contains(log.Bytes(), []byte("context deadline exceeded")) &&
+			!bytes.Contains(log.Bytes(), []byte("Failing input"))
 		if !own || attempt == 2 {
 			_, _ = out.Write(log.Bytes())
 			return err

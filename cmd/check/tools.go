@@ -19,8 +19,16 @@ type tool struct {
 
 func testTools() []tool {
 	return []tool{
-		{"rabbitmq-server", []string{"/usr/lib/rabbitmq/bin/rabbitmq-server", "rabbitmq-server"}, "the tests against a real RabbitMQ node"},
-		{"chromium", []string{"/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"}, "the browser tests"},
+		{
+			"rabbitmq-server",
+			[]string{"/usr/lib/rabbitmq/bin/rabbitmq-server", "rabbitmq-server"},
+			"the tests against a real RabbitMQ node",
+		},
+		{
+			"chromium",
+			[]string{"/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"},
+			"the browser tests",
+		},
 		{"tshark", []string{"tshark"}, "the tests that open exports with Wireshark"},
 		{"python3", []string{"python3"}, "the tests that read generated Python back"},
 		{"nodejs", []string{"node"}, "the tests that read generated JavaScript back"},
@@ -37,8 +45,9 @@ func (t tool) found() bool {
 	return false
 }
 
-// policyFile is Debian's way to keep a package from starting its service while it is installed (invoke-rc.d(8)). The tests
-// start nodes of their own; a broker that listens on every interface is not what someone asked for who runs a test command.
+// policyFile is Debian's way to keep a package from starting its service while it is installed
+// (invoke-rc.d(8)). The tests start nodes of their own; a broker that listens on every interface is
+// not what someone asked for who runs a test command.
 const policyFile = "/usr/sbin/policy-rc.d"
 
 // installTools installs the missing tools where apt-get can, and otherwise says what is missing.
@@ -75,13 +84,16 @@ func installMissing(ctx context.Context, out io.Writer, policyFile string) (err 
 		return err
 	}
 	if _, err := os.Stat(policyFile); errors.Is(err, os.ErrNotExist) {
-		// The file must not stay after Ctrl-C either: it keeps every package from starting its service.
+		// The file must not stay after Ctrl-C either: it keeps every package from starting its
+		// service.
 		defer func() { err = errors.Join(err, root(context.WithoutCancel(ctx), "rm", "-f", policyFile)) }()
 		if err := root(ctx, "sh", "-c", "printf '#!/bin/sh\\nexit 101\\n' > "+policyFile+" && chmod 755 "+policyFile); err != nil {
 			return err
 		}
 	}
-	install := append([]string{"env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--no-install-recommends"}, missing...)
+	install := append(
+		[]string{"env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--no-install-recommends"},
+		missing...)
 	if err := root(ctx, install...); err != nil {
 		return err
 	}

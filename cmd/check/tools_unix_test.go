@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// TestInterruptedInstallLeavesNothingBehind: Ctrl-C during the installation takes away what keeps services from starting.
+// TestInterruptedInstallLeavesNothingBehind: Ctrl-C during the installation takes away what keeps
+// services from starting.
 func TestInterruptedInstallLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"sh", "rm", "chmod"} {
@@ -51,7 +52,8 @@ func TestInterruptedInstallLeavesNothingBehind(t *testing.T) {
 			}
 		}
 	}()
-	if err := installMissing(ctx, out, policy); err == nil || !strings.Contains(err.Error(), "apt-get install") || ctx.Err() == nil {
+	if err := installMissing(ctx, out, policy); err == nil || !strings.Contains(err.Error(), "apt-get install") ||
+		ctx.Err() == nil {
 		t.Error(err)
 	}
 	out.Close()

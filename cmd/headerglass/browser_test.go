@@ -37,7 +37,8 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// demo runs `headerglass demo` in this process until the test ends and returns its address, without the slash at the end.
+// demo runs `headerglass demo` in this process until the test ends and returns its address, without
+// the slash at the end.
 func demo(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -157,8 +158,8 @@ func do(t *testing.T, ctx context.Context, what string, actions ...chromedp.Acti
 	}
 }
 
-// The main job as a person does it: open the page, filter by a key, open a message, compare what is shown with what the API
-// says, download the raw bytes.
+// The main job as a person does it: open the page, filter by a key, open a message, compare what is
+// shown with what the API says, download the raw bytes.
 func TestDemoInBrowser(t *testing.T) {
 	tab := browsertest.Start(t)
 	ctx, cancel := context.WithTimeout(tab, 2*time.Minute)
@@ -178,7 +179,12 @@ func TestDemoInBrowser(t *testing.T) {
 
 	do(t, ctx, "click the key x-death", chromedp.Evaluate[chromedp.Void](
 		`[...document.querySelectorAll("#keys a")].find(a => a.textContent.trim().startsWith("x-death")).click()`))
-	until(t, ctx, "the filter is in the address and in the input", `new URL(location).searchParams.get("q") === "x-death" && document.querySelector("input[name=q]").value === "x-death"`)
+	until(
+		t,
+		ctx,
+		"the filter is in the address and in the input",
+		`new URL(location).searchParams.get("q") === "x-death" && document.querySelector("input[name=q]").value === "x-death"`,
+	)
 	type listing struct {
 		Messages []struct{ Seq uint64 }
 	}
@@ -190,17 +196,38 @@ func TestDemoInBrowser(t *testing.T) {
 	if len(seqs) == 0 {
 		t.Fatal("nothing in the demo has x-death")
 	}
-	until(t, ctx, "the rows are the API's", fmt.Sprintf(`[...document.querySelectorAll("#rows tr[data-seq]")].map(r => r.dataset.seq).join() === %q`, strings.Join(seqs, ",")))
+	until(
+		t,
+		ctx,
+		"the rows are the API's",
+		fmt.Sprintf(
+			`[...document.querySelectorAll("#rows tr[data-seq]")].map(r => r.dataset.seq).join() === %q`,
+			strings.Join(seqs, ","),
+		),
+	)
 	if n := getJSON[status](t, site+"/api/status").FullDecodes; n != 0 {
 		t.Errorf("listing and filtering decoded %d messages", n)
 	}
 
 	do(t, ctx, "open the first", chromedp.Click(`#rows tr[data-seq] a`))
-	until(t, ctx, "the inspector shows it", fmt.Sprintf(`document.querySelector("#inspector article")?.dataset.seq === %q && location.pathname === "/m/%s"`, seqs[0], seqs[0]))
+	until(
+		t,
+		ctx,
+		"the inspector shows it",
+		fmt.Sprintf(
+			`document.querySelector("#inspector article")?.dataset.seq === %q && location.pathname === "/m/%s"`,
+			seqs[0],
+			seqs[0],
+		),
+	)
 	if n := getJSON[status](t, site+"/api/status").FullDecodes; n != 1 {
 		t.Errorf("opening one message decoded %d", n)
 	}
-	if shown := eval[string](t, ctx, `document.querySelector("#inspector .headers").textContent`); !strings.Contains(shown, "x-death") || !strings.Contains(shown, "reason") {
+	if shown := eval[string](t, ctx, `document.querySelector("#inspector .headers").textContent`); !strings.Contains(
+		shown,
+		"x-death",
+	) ||
+		!strings.Contains(shown, "reason") {
 		t.Errorf("the nested death is not shown: %s", shown)
 	}
 
@@ -230,7 +257,13 @@ func TestDemoInBrowser(t *testing.T) {
 
 	// Every message of the demo, damaged ones included, opens without an error of the page.
 	for _, m := range getJSON[listing](t, site+"/api/messages?limit=40").Messages {
-		do(t, ctx, fmt.Sprintf("open message %d", m.Seq), chromedp.Navigate(fmt.Sprintf("%s/m/%d", site, m.Seq)), chromedp.WaitReady("#inspector article"))
+		do(
+			t,
+			ctx,
+			fmt.Sprintf("open message %d", m.Seq),
+			chromedp.Navigate(fmt.Sprintf("%s/m/%d", site, m.Seq)),
+			chromedp.WaitReady("#inspector article"),
+		)
 	}
 	complaints.Check(t)
 }
@@ -257,14 +290,24 @@ func TestDemoLiveInBrowser(t *testing.T) {
 	until(t, ctx, "new rows come by themselves", fmt.Sprintf(`%s > %d`, newest, start+20))
 
 	do(t, ctx, "pause", chromedp.Click("#live"))
-	until(t, ctx, "the pill counts what is new", `!document.querySelector("#pill").hidden && /\d+ new/.test(document.querySelector("#pill").textContent)`)
+	until(
+		t,
+		ctx,
+		"the pill counts what is new",
+		`!document.querySelector("#pill").hidden && /\d+ new/.test(document.querySelector("#pill").textContent)`,
+	)
 	paused := eval[int](t, ctx, newest)
 	awaitStored(t, site, uint64(paused+60))
 	if now := eval[int](t, ctx, newest); now != paused {
 		t.Errorf("the list moved from %d to %d while paused", paused, now)
 	}
 	do(t, ctx, "resume", chromedp.Click("#live"))
-	until(t, ctx, "the list catches up", fmt.Sprintf(`%s > %d && document.querySelector("#pill").hidden`, newest, paused+60))
+	until(
+		t,
+		ctx,
+		"the list catches up",
+		fmt.Sprintf(`%s > %d && document.querySelector("#pill").hidden`, newest, paused+60),
+	)
 	seqs := eval[[]int](t, ctx, `[...document.querySelectorAll("#rows tr[data-seq]")].map(r => Number(r.dataset.seq))`)
 	for i := 1; i < len(seqs); i++ {
 		if seqs[i] != seqs[i-1]-1 {

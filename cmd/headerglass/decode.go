@@ -14,15 +14,15 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
-// maxDecodeInput bounds what decode reads into memory, in bytes. A field table lives in one frame, and the largest frame
-// that any broker is known to send is far below this.
+// maxDecodeInput bounds what decode reads into memory, in bytes. A field table lives in one frame,
+// and the largest frame that any broker is known to send is far below this.
 const maxDecodeInput = 64 << 20
 
 type decodeCmd struct {
-	Dialect string `default:"lenient" help:"How to read the tags: ${enum}." enum:"lenient,rabbitmq,spec-0-9-1,spec-0-9,spec-0-8,qpid-java,qpid-dotnet,py-amqp-legacy,rabbitmq-c,qpid-336"`
-	Format  string `default:"text" enum:"text,json" help:"text or json."`
-	Input   string `default:"auto" enum:"auto,hex,base64,binary" help:"How the bytes are written; auto takes only hex digits and white space as hex and anything else as binary."`
-	File    string `arg:"" optional:"" default:"-" help:"The file to read, or - for standard input."`
+	Dialect string `default:"lenient" help:"How to read the tags: ${enum}."                                                                            enum:"lenient,rabbitmq,spec-0-9-1,spec-0-9,spec-0-8,qpid-java,qpid-dotnet,py-amqp-legacy,rabbitmq-c,qpid-336"`
+	Format  string `default:"text"    help:"text or json."                                                                                             enum:"text,json"`
+	Input   string `default:"auto"    help:"How the bytes are written; auto takes only hex digits and white space as hex and anything else as binary." enum:"auto,hex,base64,binary"`
+	File    string `default:"-"       help:"The file to read, or - for standard input."                                                                                                                                                                              arg:"" optional:""`
 }
 
 // Help is what decode --help says beyond its flags.
@@ -62,14 +62,20 @@ func (c *decodeCmd) Run(std stdio) error {
 	return nil
 }
 
-// offerOthers names the dialects under which a table that the chosen one could not read makes sense.
+// offerOthers names the dialects under which a table that the chosen one could not read makes
+// sense.
 func (c *decodeCmd) offerOthers(w io.Writer, encoded []byte) {
 	var names []string
 	for _, d := range fieldtable.ExactDialects(encoded) {
 		names = append(names, d.Name())
 	}
 	if len(names) > 0 {
-		fmt.Fprintf(w, "headerglass: %s cannot read all of this table; it reads whole as: %s\n", c.Dialect, strings.Join(names, ", "))
+		fmt.Fprintf(
+			w,
+			"headerglass: %s cannot read all of this table; it reads whole as: %s\n",
+			c.Dialect,
+			strings.Join(names, ", "),
+		)
 	}
 }
 

@@ -23,7 +23,8 @@ func runCLI(t *testing.T, input string, args ...string) (code int, stdout, stder
 	return code, out.String(), errs.String()
 }
 
-// vector is one entry of the field-table vectors: bytes, the dialects that it holds for, and either what they say or where they break.
+// vector is one entry of the field-table vectors: bytes, the dialects that it holds for, and either
+// what they say or where they break.
 type vector struct {
 	Name       string
 	Dialects   []string
@@ -51,7 +52,18 @@ func TestDecodeVectors(t *testing.T) {
 	for _, v := range vectors {
 		for _, dialect := range v.Dialects {
 			t.Run(v.Name+"/"+dialect, func(t *testing.T) {
-				code, out, errs := runCLI(t, v.Hex, "decode", "--dialect", dialect, "--format", "json", "--input", "hex", "-")
+				code, out, errs := runCLI(
+					t,
+					v.Hex,
+					"decode",
+					"--dialect",
+					dialect,
+					"--format",
+					"json",
+					"--input",
+					"hex",
+					"-",
+				)
 				var got map[string]any
 				dec := json.NewDecoder(strings.NewReader(out))
 				dec.UseNumber()
@@ -91,8 +103,9 @@ func TestDecodeVectors(t *testing.T) {
 	}
 }
 
-// contains reports how got differs from want. Objects may have more members than want names; arrays must have the same length.
-// A want of {"bits": …} is the bit pattern of the float64 that got writes as a number or a word.
+// contains reports how got differs from want. Objects may have more members than want names; arrays
+// must have the same length. A want of {"bits": …} is the bit pattern of the float64 that got
+// writes as a number or a word.
 func contains(got, want any) error {
 	switch want := want.(type) {
 	case map[string]any:
@@ -153,7 +166,8 @@ func sameBits(got any, bits string) error {
 	return nil
 }
 
-// firstError finds the first error of a decoded table in depth-first wire order: nested ones come before the one that ends the table.
+// firstError finds the first error of a decoded table in depth-first wire order: nested ones come
+// before the one that ends the table.
 func firstError(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -212,7 +226,8 @@ func TestDecodeInput(t *testing.T) {
 			if code != tt.code {
 				t.Fatalf("exit code %d, want %d\n%s%s", code, tt.code, out, errs)
 			}
-			if code == exitOK && !strings.Contains(out, `"key":"tenant","tag":"S","type":"longstr","value":"acme","offset":4,"end":20`) {
+			if code == exitOK &&
+				!strings.Contains(out, `"key":"tenant","tag":"S","type":"longstr","value":"acme","offset":4,"end":20`) {
 				t.Errorf("printed %s", out)
 			}
 			if code == exitUsage && (out != "" || errs == "") {
@@ -222,7 +237,8 @@ func TestDecodeInput(t *testing.T) {
 	}
 }
 
-// The damage is in the output, and what else would read the table is offered on standard error without being used.
+// The damage is in the output, and what else would read the table is offered on standard error
+// without being used.
 func TestDecodeOffersOtherDialects(t *testing.T) {
 	const spec = "00000009016b730568656c6c6f" // k = the short string "hello", as the specification writes it
 	code, out, errs := runCLI(t, spec, "decode", "--dialect", "rabbitmq", "--format", "json")
@@ -232,7 +248,8 @@ func TestDecodeOffersOtherDialects(t *testing.T) {
 	if !strings.Contains(errs, "spec-0-9-1") {
 		t.Errorf("spec-0-9-1 is not offered: %q", errs)
 	}
-	if code, out, _ := runCLI(t, spec, "decode", "--dialect", "rabbitmq"); code != exitFailed || !strings.Contains(out, "0x9") {
+	if code, out, _ := runCLI(t, spec, "decode", "--dialect", "rabbitmq"); code != exitFailed ||
+		!strings.Contains(out, "0x9") {
 		t.Errorf("text: exit code %d, printed %s", code, out)
 	}
 }
@@ -248,7 +265,10 @@ func TestDecodeThatCannotWrite(t *testing.T) {
 	if code != exitOutput || !strings.Contains(errs.String(), "could not be written: no space left") {
 		t.Errorf("exit code %d, %s", code, errs.String())
 	}
-	if _, help, _ := runCLI(t, "", "decode", "--help"); !strings.Contains(strings.Join(strings.Fields(help), " "), "3: the output could not be written") {
+	if _, help, _ := runCLI(t, "", "decode", "--help"); !strings.Contains(
+		strings.Join(strings.Fields(help), " "),
+		"3: the output could not be written",
+	) {
 		t.Errorf("the help does not name the exit code: %s", help)
 	}
 }

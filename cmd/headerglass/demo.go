@@ -13,8 +13,8 @@ import (
 
 type demoCmd struct {
 	Rate     float64 `default:"50" help:"Messages a second (${default}); 0 sends them as fast as they are taken."`
-	Messages uint64  `default:"0" help:"How many messages to send before falling idle; 0 goes on for ever."`
-	Seed     uint64  `default:"1" help:"The same seed makes the same messages (${default})."`
+	Messages uint64  `default:"0"  help:"How many messages to send before falling idle; 0 goes on for ever."`
+	Seed     uint64  `default:"1"  help:"The same seed makes the same messages (${default})."`
 
 	explorerFlags
 }
@@ -22,7 +22,8 @@ type demoCmd struct {
 // demoQueue is the one queue of the built-in endpoint.
 const demoQueue = "demo"
 
-// Run starts the built-in endpoint, feeds it and explores it over loopback, as serve would a broker.
+// Run starts the built-in endpoint, feeds it and explores it over loopback, as serve would a
+// broker.
 func (c *demoCmd) Run(ctx context.Context, std stdio) error {
 	if c.Rate < 0 {
 		return usageError{"--rate cannot be below 0"}

@@ -25,9 +25,9 @@ import (
 	"github.com/headerglass/headerglass/web/embedded"
 )
 
-// TestSoakMemoryIsBounded runs headerglass at full rate while eight scans and four downloads go on without end: the archive stays within
-// --memory, the process within that, 15 % and 64 MiB, and less than 5 % of the time goes into garbage collection. It takes an hour, or
-// HEADERGLASS_SOAK.
+// TestSoakMemoryIsBounded runs headerglass at full rate while eight scans and four downloads go on
+// without end: the archive stays within --memory, the process within that, 15 % and 64 MiB, and
+// less than 5 % of the time goes into garbage collection. It takes an hour, or HEADERGLASS_SOAK.
 func TestSoakMemoryIsBounded(t *testing.T) {
 	long := time.Hour
 	if text := os.Getenv("HEADERGLASS_SOAK"); text != "" {
@@ -52,14 +52,38 @@ func TestSoakMemoryIsBounded(t *testing.T) {
 		var messages []embedded.Message
 		for range 5000 {
 			body := make([]byte, r.Intn(2048))
-			header := wire.AppendContentHeaderPayload(nil, uint64(len(body)), wire.Property{Name: "headers", Raw: fttest.Mix(r)})
-			messages = append(messages, embedded.Message{Exchange: "events", RoutingKey: "order.placed", Header: header, Body: body})
+			header := wire.AppendContentHeaderPayload(nil, uint64(len(body)), wire.Property{
+				Name: "headers",
+				Raw:  fttest.Mix(r),
+			})
+			messages = append(messages, embedded.Message{
+				Exchange:   "events",
+				RoutingKey: "order.placed",
+				Header:     header,
+				Body:       body,
+			})
 		}
 		for i := 0; broker.Publish(ctx, "q", messages[i%len(messages)]) == nil; i++ {
 		}
 	})
-	c := startChild(t, []string{"GODEBUG=gctrace=1"}, "serve", "--amqp", broker.URL(), "--queue", "q", "--mode", "drain", "--accept-loss",
-		"--listen", "127.0.0.1:0", "--memory", strconv.Itoa(memory), "--max-queries", "8")
+	c := startChild(
+		t,
+		[]string{"GODEBUG=gctrace=1"},
+		"serve",
+		"--amqp",
+		broker.URL(),
+		"--queue",
+		"q",
+		"--mode",
+		"drain",
+		"--accept-loss",
+		"--listen",
+		"127.0.0.1:0",
+		"--memory",
+		strconv.Itoa(memory),
+		"--max-queries",
+		"8",
+	)
 	status := func() (s struct{ Stored, Evicted, Bytes uint64 }) {
 		resp, err := http.Get(c.site + "/api/status")
 		if err != nil {
@@ -128,8 +152,18 @@ func TestSoakMemoryIsBounded(t *testing.T) {
 	c.end(t)
 	share := collecting(c.log.String())
 	const bound = memory + memory*15/100 + 64<<20
-	t.Logf("%s: %d messages, %.0f a second, %d of them evicted; %d answers; resident at most %d MiB of %d MiB, %d MiB in the second half; %d %% of the time in garbage collection",
-		long, s.Stored+s.Evicted, float64(s.Stored+s.Evicted)/time.Since(began).Seconds(), s.Evicted, answers.Load(), most>>20, bound>>20, late>>20, share)
+	t.Logf(
+		"%s: %d messages, %.0f a second, %d of them evicted; %d answers; resident at most %d MiB of %d MiB, %d MiB in the second half; %d %% of the time in garbage collection",
+		long,
+		s.Stored+s.Evicted,
+		float64(s.Stored+s.Evicted)/time.Since(began).Seconds(),
+		s.Evicted,
+		answers.Load(),
+		most>>20,
+		bound>>20,
+		late>>20,
+		share,
+	)
 	if most > bound || share >= 5 || s.Evicted == 0 || failures.Load() > 0 {
 		t.Errorf("over a bound, or nothing was evicted, or of the answers %d were errors", failures.Load())
 	}

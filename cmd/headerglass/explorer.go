@@ -26,33 +26,33 @@ import (
 // shutdownTime bounds how long open requests may take to end after a signal.
 const shutdownTime = 5 * time.Second
 
-// maxPlainConns is how many connections there may be beside the live feeds. More have to wait, so that they take neither the
-// memory nor the file descriptors that reading the queue needs.
+// maxPlainConns is how many connections there may be beside the live feeds. More have to wait, so
+// that they take neither the memory nor the file descriptors that reading the queue needs.
 const maxPlainConns = 2048
 
 // explorerFlags are what serve, demo and replay have in common: keeping messages and showing them.
 type explorerFlags struct {
 	Listen         string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where the explorer listens (${default})."`
-	AuthFile       string        `type:"existingfile" placeholder:"FILE" help:"Ask for a login: lines of user:hash as htpasswd -B writes them (bcrypt only); read again when it changes."`
-	TokenFile      string        `type:"existingfile" placeholder:"FILE" help:"Ask for a login: one token a line, sent as Authorization: Bearer or as the password of HTTP Basic; read again when it changes."`
-	AllowAnonymous bool          `help:"Let anyone who reaches a --listen address that is not loopback read every message."`
-	TLSCert        string        `name:"tls-cert" type:"existingfile" placeholder:"PEM" help:"Serve HTTPS with this certificate chain; read again when it changes."`
-	TLSKey         string        `name:"tls-key" type:"existingfile" placeholder:"PEM" help:"Its private key."`
-	Redact         redaction     `placeholder:"PATTERNS" help:"Store messages without the values of these headers, at every level, and $$properties: comma-separated, * and ? stand for characters. For example authorization,x-api-*,$$user_id"`
-	AllowHost      []string      `placeholder:"HOST" help:"A host name that browsers may use for the explorer, with its port unless the usual one; localhost and IP addresses always work."`
-	BasePath       string        `placeholder:"/PATH" help:"The path that a proxy serves the explorer under."`
-	Memory         byteSize      `default:"256MiB" placeholder:"SIZE" help:"How many bytes of messages to keep; the oldest go first (${default})."`
-	BodyLimit      byteSize      `default:"64KiB" placeholder:"SIZE" help:"How much of each body to keep (${default})."`
-	Dialect        string        `default:"lenient" help:"How to read the tags, unless a page asks for another: ${enum}." enum:"lenient,rabbitmq,spec-0-9-1,spec-0-9,spec-0-8,qpid-java,qpid-dotnet,py-amqp-legacy,rabbitmq-c,qpid-336"`
-	MaxLive        int           `default:"1000" help:"How many live feeds may be open (${default})."`
-	MaxLivePerAddr int           `name:"max-live-per-address" default:"100" help:"How many of them for one address; behind a proxy every browser has the proxy's (${default})."`
-	MaxQueries     int           `default:"8" help:"How many listings run at once (${default})."`
-	QueryBudget    time.Duration `default:"500ms" help:"How long one listing looks for matches before it shows what it has (${default})."`
-	ExportLimit    int           `default:"100000" help:"The most messages that one export holds (${default})."`
-	NoExports      bool          `help:"Refuse every export; single messages can still be downloaded."`
-	TraceUrl       string        `placeholder:"URL" help:"A link for trace ids, with {trace} and optionally {span} in it, such as https://traces.example/trace/{trace}."`
-	LogFormat      string        `default:"text" enum:"text,json" help:"text or json, to standard error."`
-	LogLevel       slog.Level    `default:"info" help:"debug, info, warn or error (${default})."`
+	AuthFile       string        `                         placeholder:"FILE"      help:"Ask for a login: lines of user:hash as htpasswd -B writes them (bcrypt only); read again when it changes."                                                                        type:"existingfile"`
+	TokenFile      string        `                         placeholder:"FILE"      help:"Ask for a login: one token a line, sent as Authorization: Bearer or as the password of HTTP Basic; read again when it changes."                                                   type:"existingfile"`
+	AllowAnonymous bool          `                                                 help:"Let anyone who reaches a --listen address that is not loopback read every message."`
+	TLSCert        string        `                         placeholder:"PEM"       help:"Serve HTTPS with this certificate chain; read again when it changes."                                                                                                             type:"existingfile" name:"tls-cert"`
+	TLSKey         string        `                         placeholder:"PEM"       help:"Its private key."                                                                                                                                                                 type:"existingfile" name:"tls-key"`
+	Redact         redaction     `                         placeholder:"PATTERNS"  help:"Store messages without the values of these headers, at every level, and $$properties: comma-separated, * and ? stand for characters. For example authorization,x-api-*,$$user_id"`
+	AllowHost      []string      `                         placeholder:"HOST"      help:"A host name that browsers may use for the explorer, with its port unless the usual one; localhost and IP addresses always work."`
+	BasePath       string        `                         placeholder:"/PATH"     help:"The path that a proxy serves the explorer under."`
+	Memory         byteSize      `default:"256MiB"         placeholder:"SIZE"      help:"How many bytes of messages to keep; the oldest go first (${default})."`
+	BodyLimit      byteSize      `default:"64KiB"          placeholder:"SIZE"      help:"How much of each body to keep (${default})."`
+	Dialect        string        `default:"lenient"                                help:"How to read the tags, unless a page asks for another: ${enum}."                                                                                                                                                                   enum:"lenient,rabbitmq,spec-0-9-1,spec-0-9,spec-0-8,qpid-java,qpid-dotnet,py-amqp-legacy,rabbitmq-c,qpid-336"`
+	MaxLive        int           `default:"1000"                                   help:"How many live feeds may be open (${default})."`
+	MaxLivePerAddr int           `default:"100"                                    help:"How many of them for one address; behind a proxy every browser has the proxy's (${default})."                                                                                                         name:"max-live-per-address"`
+	MaxQueries     int           `default:"8"                                      help:"How many listings run at once (${default})."`
+	QueryBudget    time.Duration `default:"500ms"                                  help:"How long one listing looks for matches before it shows what it has (${default})."`
+	ExportLimit    int           `default:"100000"                                 help:"The most messages that one export holds (${default})."`
+	NoExports      bool          `                                                 help:"Refuse every export; single messages can still be downloaded."`
+	TraceUrl       string        `                         placeholder:"URL"       help:"A link for trace ids, with {trace} and optionally {span} in it, such as https://traces.example/trace/{trace}."`
+	LogFormat      string        `default:"text"                                   help:"text or json, to standard error."                                                                                                                                                                                                 enum:"text,json"`
+	LogLevel       slog.Level    `default:"info"                                   help:"debug, info, warn or error (${default})."`
 }
 
 // AfterApply refuses to show messages to a network by accident.
@@ -62,14 +62,23 @@ func (f *explorerFlags) AfterApply() error {
 		return usageError{fmt.Sprintf("--listen %q is no address; write for example 127.0.0.1:8080", f.Listen)}
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {
-		return usageError{fmt.Sprintf("--listen %q: a port is a number from 0 to 65535; write for example 127.0.0.1:8080", f.Listen)}
+		return usageError{
+			fmt.Sprintf("--listen %q: a port is a number from 0 to 65535; write for example 127.0.0.1:8080", f.Listen),
+		}
 	}
 	login := f.AuthFile != "" || f.TokenFile != ""
 	switch {
 	case login && f.AllowAnonymous:
-		return usageError{"--allow-anonymous and a login exclude each other: leave out --auth-file and --token-file, or let it ask"}
+		return usageError{
+			"--allow-anonymous and a login exclude each other: leave out --auth-file and --token-file, or let it ask",
+		}
 	case !isLoopback(host) && !login && !f.AllowAnonymous:
-		return usageError{fmt.Sprintf("--listen %s would show every message to whoever reaches that address; ask for a login with --auth-file or --token-file, listen on 127.0.0.1, or say --allow-anonymous", f.Listen)}
+		return usageError{
+			fmt.Sprintf(
+				"--listen %s would show every message to whoever reaches that address; ask for a login with --auth-file or --token-file, listen on 127.0.0.1, or say --allow-anonymous",
+				f.Listen,
+			),
+		}
 	case (f.TLSCert == "") != (f.TLSKey == ""):
 		return usageError{"--tls-cert and --tls-key go together"}
 	}
@@ -88,7 +97,8 @@ func (f *explorerFlags) AfterApply() error {
 	return nil
 }
 
-// isLoopback reports whether only this machine reaches a listener on host. A name other than localhost counts as reachable.
+// isLoopback reports whether only this machine reaches a listener on host. A name other than
+// localhost counts as reachable.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -102,7 +112,8 @@ func (f *explorerFlags) logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, opts))
 }
 
-// access is who may see the explorer, nil for everyone, and how connections are encrypted, nil for not at all.
+// access is who may see the explorer, nil for everyone, and how connections are encrypted, nil for
+// not at all.
 func (f *explorerFlags) access(log *slog.Logger) (auth *web.Auth, tlsConfig *tls.Config, err error) {
 	if f.TLSCert != "" {
 		if tlsConfig, err = web.TLSConfig(f.TLSCert, f.TLSKey, log); err != nil {
@@ -110,7 +121,11 @@ func (f *explorerFlags) access(log *slog.Logger) (auth *web.Auth, tlsConfig *tls
 		}
 	}
 	if f.AuthFile != "" || f.TokenFile != "" {
-		if auth, err = web.NewAuth(web.AuthConfig{UserFile: f.AuthFile, TokenFile: f.TokenFile, Logger: log}); err != nil {
+		if auth, err = web.NewAuth(web.AuthConfig{
+			UserFile:  f.AuthFile,
+			TokenFile: f.TokenFile,
+			Logger:    log,
+		}); err != nil {
 			return nil, nil, fmt.Errorf("--auth-file and --token-file: %w", err)
 		}
 	}
@@ -126,20 +141,33 @@ func (f *explorerFlags) newArchive() (*archive.Archive, *fieldtable.Dialect, err
 		return nil, nil, usageError{err.Error()}
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		// Evicted segments are the garbage of this process. A limit near the archive's bound has them collected early;
-		// without one the process grows to twice the bound. What of the program itself is in RAM is not counted here.
+		// Evicted segments are the garbage of this process. A limit near the archive's bound has
+		// them collected early; without one the process grows to twice the bound. What of the
+		// program itself is in RAM is not counted here.
 		debug.SetMemoryLimit(int64(f.Memory)*115/100 + 32<<20)
 	}
 	bodyLimit := int(f.BodyLimit)
 	if bodyLimit == 0 {
 		bodyLimit = -1 // to the archive 0 is its default
 	}
-	return archive.New(archive.Config{MaxBytes: int64(f.Memory), BodyLimit: bodyLimit, Dialect: d, Redact: f.Redact.value}), d, nil
+	return archive.New(archive.Config{
+		MaxBytes:  int64(f.Memory),
+		BodyLimit: bodyLimit,
+		Dialect:   d,
+		Redact:    f.Redact.value,
+	}), d, nil
 }
 
-// explore serves the archive and runs the consumer until ctx is done or one of them fails. draw shows the consumer's
-// status on the page.
-func (f *explorerFlags) explore(ctx context.Context, std stdio, a *archive.Archive, d *fieldtable.Dialect, cfg broker.Config, draw func(broker.Status) views.BrokerStatus) error {
+// explore serves the archive and runs the consumer until ctx is done or one of them fails. draw
+// shows the consumer's status on the page.
+func (f *explorerFlags) explore(
+	ctx context.Context,
+	std stdio,
+	a *archive.Archive,
+	d *fieldtable.Dialect,
+	cfg broker.Config,
+	draw func(broker.Status) views.BrokerStatus,
+) error {
 	log := f.logger(std.err)
 	cfg.Archive, cfg.Logger, cfg.Version = a, log, buildVersion(debug.ReadBuildInfo())
 	consumer, err := broker.New(cfg)
@@ -154,13 +182,21 @@ func (f *explorerFlags) explore(ctx context.Context, std stdio, a *archive.Archi
 
 // source is where the messages of an archive come from.
 type source struct {
-	run    func(ctx context.Context) error // writes them until ctx is done; an earlier end is an error
+	// writes them until ctx is done; an earlier end is an error
+	run    func(ctx context.Context) error
 	status func() views.BrokerStatus
 }
 
-// show serves the archive and runs the source until ctx is done or one of them fails. The address is printed once the explorer
-// answers.
-func (f *explorerFlags) show(ctx context.Context, std stdio, log *slog.Logger, a *archive.Archive, d *fieldtable.Dialect, src source) error {
+// show serves the archive and runs the source until ctx is done or one of them fails. The address
+// is printed once the explorer answers.
+func (f *explorerFlags) show(
+	ctx context.Context,
+	std stdio,
+	log *slog.Logger,
+	a *archive.Archive,
+	d *fieldtable.Dialect,
+	src source,
+) error {
 	auth, tlsConfig, err := f.access(log)
 	if err != nil {
 		return usageError{err.Error()}
@@ -267,7 +303,12 @@ func brokerStatus(s broker.Status) views.BrokerStatus {
 		Version:       s.Version,
 	}
 	if s.Spool != nil {
-		b.Spool = &views.Spool{Messages: s.Spool.Messages, Dropped: s.Spool.Dropped, Bytes: s.Spool.Bytes, MaxBytes: s.Spool.MaxBytes}
+		b.Spool = &views.Spool{
+			Messages: s.Spool.Messages,
+			Dropped:  s.Spool.Dropped,
+			Bytes:    s.Spool.Bytes,
+			MaxBytes: s.Spool.MaxBytes,
+		}
 	}
 	return b
 }

@@ -23,7 +23,8 @@ func TestLiveFlood(t *testing.T) {
 	flood{rate: 2000, last: 5 * time.Second, inp: 3 * time.Second}.run(t)
 }
 
-// What is counted on the page goes on with the messages: the total, the histogram and the values of a header.
+// What is counted on the page goes on with the messages: the total, the histogram and the values of
+// a header.
 func TestCountsFollowTheFeed(t *testing.T) {
 	site := demo(t, "--rate", "200")
 	awaitStored(t, site, 200)
@@ -85,7 +86,12 @@ func (f flood) run(t *testing.T) {
 	}
 	arrived := getJSON[status](t, site+"/api/status").arrived() - before
 	rate := float64(arrived) / time.Since(begin).Seconds()
-	until(t, ctx, "the page follows", fmt.Sprintf(`Number(document.querySelector("#rows tr[data-seq]").dataset.seq) >= %d`, before+arrived))
+	until(
+		t,
+		ctx,
+		"the page follows",
+		fmt.Sprintf(`Number(document.querySelector("#rows tr[data-seq]").dataset.seq) >= %d`, before+arrived),
+	)
 	heap, err := chromedp.Call(ctx, runtime.GetHeapUsage, cdp.Empty{})
 	if err != nil {
 		t.Fatal(err)
@@ -104,8 +110,18 @@ func (f flood) run(t *testing.T) {
 	if at := len(seen.Events) - presses/20 - 1; at >= 0 {
 		inp = seen.Events[at]
 	}
-	t.Logf("%.0f messages/s for %v: at most %d rows, heap %.1f MB, %d long tasks (longest %.0f ms, %.1f s in all), p95 of %d key presses %.0f ms",
-		rate, f.last, seen.Rows, heap.UsedSize/1e6, len(seen.Tasks), longest, sum/1000, presses, inp)
+	t.Logf(
+		"%.0f messages/s for %v: at most %d rows, heap %.1f MB, %d long tasks (longest %.0f ms, %.1f s in all), p95 of %d key presses %.0f ms",
+		rate,
+		f.last,
+		seen.Rows,
+		heap.UsedSize/1e6,
+		len(seen.Tasks),
+		longest,
+		sum/1000,
+		presses,
+		inp,
+	)
 	if rate < 0.8*float64(f.rate) {
 		t.Errorf("only %.0f messages/s arrived", rate)
 	}

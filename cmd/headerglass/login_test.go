@@ -15,7 +15,8 @@ import (
 	"github.com/headerglass/headerglass/web/browsertest"
 )
 
-// A browser that has logged in shows pages, opens messages and follows the live feed, with what is redacted marked.
+// A browser that has logged in shows pages, opens messages and follows the live feed, with what is
+// redacted marked.
 func TestLoginInBrowser(t *testing.T) {
 	tab := browsertest.Start(t)
 	ctx, cancel := context.WithTimeout(tab, 2*time.Minute)
@@ -42,6 +43,11 @@ func TestLoginInBrowser(t *testing.T) {
 	do(t, ctx, "filter for a redacted header", chromedp.Navigate(site+"/?q=x-death"))
 	until(t, ctx, "rows are marked", `document.querySelector("#rows tr[data-seq] .marks [title*='--redact']") !== null`)
 	do(t, ctx, "open the first", chromedp.Click(`#rows tr[data-seq] a`))
-	until(t, ctx, "the inspector says what is gone", `document.querySelector("#inspector .tree")?.textContent.includes("removed by --redact")`)
+	until(
+		t,
+		ctx,
+		"the inspector says what is gone",
+		`document.querySelector("#inspector .tree")?.textContent.includes("removed by --redact")`,
+	)
 	complaints.Check(t)
 }

@@ -1,4 +1,5 @@
-// Command headerglass shows the headers of AMQP 0-9-1 messages in a browser, byte for byte as they were delivered.
+// Command headerglass shows the headers of AMQP 0-9-1 messages in a browser, byte for byte as they
+// were delivered.
 //
 //	headerglass demo      a built-in broker endpoint with realistic traffic: nothing else is needed
 //	headerglass serve     read a queue, an exchange or a stream of a real broker (the default command)
@@ -32,13 +33,14 @@ const (
 // envPrefix begins the environment variables that stand for flags.
 const envPrefix = "HEADERGLASS"
 
-// cli is the command line. Every flag can also be set as envPrefix, _ and its name in capitals, with _ for -.
+// cli is the command line. Every flag can also be set as envPrefix, _ and its name in capitals,
+// with _ for -.
 type cli struct {
 	Serve   serveCmd   `cmd:"" default:"withargs" help:"Show a queue, an exchange or a stream of a broker (the default command)."`
-	Demo    demoCmd    `cmd:"" help:"Show realistic traffic from a built-in endpoint; no broker is needed."`
-	Replay  replayCmd  `cmd:"" help:"Show the messages in files: exports of the explorer, and captures of AMQP traffic; no broker is needed."`
-	Decode  decodeCmd  `cmd:"" help:"Decode one field table, given with its 4-byte length."`
-	Version versionCmd `cmd:"" help:"Say what was built."`
+	Demo    demoCmd    `cmd:""                    help:"Show realistic traffic from a built-in endpoint; no broker is needed."`
+	Replay  replayCmd  `cmd:""                    help:"Show the messages in files: exports of the explorer, and captures of AMQP traffic; no broker is needed."`
+	Decode  decodeCmd  `cmd:""                    help:"Decode one field table, given with its 4-byte length."`
+	Version versionCmd `cmd:""                    help:"Say what was built."`
 }
 
 // stdio is what a command reads and writes, so that a test can stand in for a terminal.
@@ -107,7 +109,8 @@ func run(ctx context.Context, args []string, std stdio) int {
 	return exitFailed
 }
 
-// dropEmptyEnv unsets variables that are set but empty, as files for containers leave them: they give no flag a value.
+// dropEmptyEnv unsets variables that are set but empty, as files for containers leave them: they
+// give no flag a value.
 func dropEmptyEnv() {
 	for _, e := range os.Environ() {
 		if name, value, _ := strings.Cut(e, "="); value == "" && strings.HasPrefix(name, envPrefix+"_") {

@@ -114,7 +114,8 @@ func TestEmptyEnvironment(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	t.Setenv("HEADERGLASS_REDACT", ",") // not empty, and names nothing
-	if code, _, errs := runCLI(t, "", "demo", "--rate=-1"); code != exitUsage || !strings.Contains(errs, "HEADERGLASS_REDACT") {
+	if code, _, errs := runCLI(t, "", "demo", "--rate=-1"); code != exitUsage ||
+		!strings.Contains(errs, "HEADERGLASS_REDACT") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
@@ -147,7 +148,12 @@ func TestSecret(t *testing.T) {
 }
 
 func TestByteSize(t *testing.T) {
-	for text, want := range map[string]byteSize{"256MiB": 256 << 20, "64kB": 64_000, "1048576": 1 << 20, "1 GiB": 1 << 30} {
+	for text, want := range map[string]byteSize{
+		"256MiB":  256 << 20,
+		"64kB":    64_000,
+		"1048576": 1 << 20,
+		"1 GiB":   1 << 30,
+	} {
 		var b byteSize
 		if err := b.UnmarshalText([]byte(text)); err != nil || b != want {
 			t.Errorf("%s: got %d, %v, want %d", text, b, err, want)
@@ -157,17 +163,30 @@ func TestByteSize(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	code, out, _ := runCLI(t, "", "version")
-	if code != exitOK || !strings.HasPrefix(out, "headerglass ") || !strings.Contains(out, runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH) {
+	if code != exitOK || !strings.HasPrefix(out, "headerglass ") ||
+		!strings.Contains(out, runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH) {
 		t.Errorf("exit code %d, printed %q", code, out)
 	}
-	info := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}}}
+	info := &debug.BuildInfo{
+		Main: debug.Module{Version: "v1.2.3"},
+		Settings: []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "0123456789abcdef"},
+			{Key: "vcs.modified", Value: "true"},
+		},
+	}
 	if got, want := buildVersion(info, true), "v1.2.3 (commit 0123456789ab, modified)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestShellQuote(t *testing.T) {
-	for in, want := range map[string]string{"orders.dlq": "orders.dlq", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(reboot)": "'$(reboot)'"} {
+	for in, want := range map[string]string{
+		"orders.dlq": "orders.dlq",
+		"":           "''",
+		"a b":        "'a b'",
+		"it's":       `'it'\''s'`,
+		"$(reboot)":  "'$(reboot)'",
+	} {
 		if got := shellQuote(in); got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}

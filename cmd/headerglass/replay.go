@@ -21,8 +21,9 @@ type replayCmd struct {
 	explorerFlags
 }
 
-// Run shows what is in the files until a signal arrives. A file that is of no known kind ends it before anything is shown;
-// damage in a file ends only the reading of that file, and makes the exit code 1.
+// Run shows what is in the files until a signal arrives. A file that is of no known kind ends it
+// before anything is shown; damage in a file ends only the reading of that file, and makes the exit
+// code 1.
 func (c *replayCmd) Run(ctx context.Context, std stdio) error {
 	r := &replay{bodyLimit: int(c.BodyLimit), log: c.logger(std.err)}
 	defer r.close()
@@ -39,7 +40,10 @@ func (c *replayCmd) Run(ctx context.Context, std stdio) error {
 	}
 	r.archive = a
 	r.set(views.StateReplaying, "")
-	return c.show(ctx, std, r.log, a, d, source{run: r.run, status: func() views.BrokerStatus { return *r.status.Load() }})
+	return c.show(ctx, std, r.log, a, d, source{
+		run:    r.run,
+		status: func() views.BrokerStatus { return *r.status.Load() },
+	})
 }
 
 // replay reads files into an archive.
@@ -59,7 +63,13 @@ func (r *replay) close() {
 
 // set replaces the status.
 func (r *replay) set(state views.State, trouble string) {
-	r.status.Store(&views.BrokerStatus{State: state, Since: time.Now(), Mode: "replay", Queue: r.names(), Error: trouble})
+	r.status.Store(&views.BrokerStatus{
+		State: state,
+		Since: time.Now(),
+		Mode:  "replay",
+		Queue: r.names(),
+		Error: trouble,
+	})
 }
 
 // names lists the files, as many as are good to read.
@@ -79,7 +89,8 @@ func (r *replay) names() string {
 // errNothing ends a replay that has nothing to show.
 var errNothing = errors.New("there are no AMQP 0-9-1 messages in what could be read")
 
-// run reads the files and then waits for the end of ctx. The error is what could not be read, or that nothing could.
+// run reads the files and then waits for the end of ctx. The error is what could not be read, or
+// that nothing could.
 func (r *replay) run(ctx context.Context) error {
 	var total capture.Report
 	var damage []error

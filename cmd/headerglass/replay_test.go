@@ -102,7 +102,8 @@ func TestReplayOfExports(t *testing.T) {
 		if ready := get(t, r.site+"/readyz", http.StatusOK); string(ready) != "replayed\n" {
 			t.Errorf("%s: readyz says %q", format, ready)
 		}
-		if page := string(get(t, r.site+"/", http.StatusOK)); !strings.Contains(page, "saved") || !strings.Contains(page, "replay: files, no broker") {
+		if page := string(get(t, r.site+"/", http.StatusOK)); !strings.Contains(page, "saved") ||
+			!strings.Contains(page, "replay: files, no broker") {
 			t.Errorf("%s: the page does not say where the messages are from", format)
 		}
 		if code, log := r.end(t); code != exitOK || !strings.Contains(log, "200 messages") {
@@ -131,7 +132,10 @@ func TestReplayOfDamage(t *testing.T) {
 	if trouble := r.awaitReplayed(t); trouble != want {
 		t.Errorf("the status says %q, want %q", trouble, want)
 	}
-	if page := string(get(t, r.site+"/", http.StatusOK)); !strings.Contains(page, "line 3: unexpected end of JSON input") {
+	if page := string(get(t, r.site+"/", http.StatusOK)); !strings.Contains(
+		page,
+		"line 3: unexpected end of JSON input",
+	) {
 		t.Error("the page does not tell of the damage")
 	}
 	if n := getJSON[status](t, r.site+"/api/status").Stored; n != 3 {
@@ -144,8 +148,19 @@ func TestReplayOfDamage(t *testing.T) {
 
 func TestReplayRefusals(t *testing.T) {
 	dir := t.TempDir()
-	text, empty, capture := filepath.Join(dir, "notes.txt"), filepath.Join(dir, "empty.pcap"), filepath.Join(dir, "nothing.pcap")
-	noMessages := []byte("\xd4\xc3\xb2\xa1\x02\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\x00\x00\x65\x00\x00\x00")
+	text, empty, capture := filepath.Join(
+		dir,
+		"notes.txt",
+	), filepath.Join(
+		dir,
+		"empty.pcap",
+	), filepath.Join(
+		dir,
+		"nothing.pcap",
+	)
+	noMessages := []byte(
+		"\xd4\xc3\xb2\xa1\x02\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\x00\x00\x65\x00\x00\x00",
+	)
 	for name, content := range map[string][]byte{text: []byte("see attachment"), empty: nil, capture: noMessages} {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)

@@ -34,7 +34,8 @@ import (
 	"github.com/headerglass/headerglass/web/embedded"
 )
 
-// TestChild is headerglass itself when the test binary is started as a child by TestSecrets, and nothing otherwise.
+// TestChild is headerglass itself when the test binary is started as a child by TestSecrets, and
+// nothing otherwise.
 func TestChild(t *testing.T) {
 	if os.Getenv("TEST_CHILD") == "" {
 		return
@@ -108,8 +109,11 @@ func keyPair(t *testing.T, certFile, keyFile string) string {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1),
+		Subject:      pkix.Name{CommonName: "test"},
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore:    time.Now().Add(-time.Hour),
+		NotAfter:     time.Now().Add(time.Hour),
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -132,8 +136,9 @@ func writeFile(t *testing.T, name, content string) string {
 	return name
 }
 
-// No secret that headerglass is given comes out of it again: not in logs, pages, the API, metrics or errors, nor, given as
-// @FILE or in the environment, in the process list. The brokers fail in different ways, one quoting the password.
+// No secret that headerglass is given comes out of it again: not in logs, pages, the API, metrics
+// or errors, nor, given as @FILE or in the environment, in the process list. The brokers fail in
+// different ways, one quoting the password.
 func TestSecrets(t *testing.T) {
 	const (
 		urlPassword  = "q7marked/url+password"
@@ -152,8 +157,19 @@ func TestSecrets(t *testing.T) {
 	writeFile(t, at("users"), "ann:"+string(hash)+"\n")
 	clientKey := keyPair(t, at("client.pem"), at("client.key"))
 	serverKey := keyPair(t, at("server.pem"), at("server.key"))
-	secrets := []string{urlPassword, url.QueryEscape(urlPassword), url.PathEscape(urlPassword), password, management, token, userPassword,
-		string(hash), clientKey, serverKey, "q7marked"}
+	secrets := []string{
+		urlPassword,
+		url.QueryEscape(urlPassword),
+		url.PathEscape(urlPassword),
+		password,
+		management,
+		token,
+		userPassword,
+		string(hash),
+		clientKey,
+		serverKey,
+		"q7marked",
+	}
 
 	refusing, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -180,8 +196,23 @@ func TestSecrets(t *testing.T) {
 	} {
 		amqpURL := broker.scheme + "://ann:" + url.QueryEscape(urlPassword) + "@" + broker.addr + "/"
 		managementURL := "http://ann:" + management + "@" + refusing.Addr().String()
-		common := []string{"serve", "--listen", "127.0.0.1:0", "--queue", "q", "--log-level", "debug", "--token-file", at("tokens"), "--auth-file", at("users"),
-			"--tls-cert", at("server.pem"), "--tls-key", at("server.key")}
+		common := []string{
+			"serve",
+			"--listen",
+			"127.0.0.1:0",
+			"--queue",
+			"q",
+			"--log-level",
+			"debug",
+			"--token-file",
+			at("tokens"),
+			"--auth-file",
+			at("users"),
+			"--tls-cert",
+			at("server.pem"),
+			"--tls-key",
+			at("server.key"),
+		}
 		if broker.scheme == "amqps" {
 			common = append(common, "--cert-file", at("client.pem"), "--key-file", at("client.key"))
 		}

@@ -12,30 +12,30 @@ import (
 )
 
 type serveCmd struct {
-	Amqp         secret `default:"amqp://guest:guest@localhost:5672/" placeholder:"URL" help:"The broker, amqp:// or amqps://user:password@host:port/vhost, or @FILE with it. HEADERGLASS_AMQP keeps it out of the process list."`
-	AmqpUser     string `placeholder:"NAME" help:"The user name, in place of the URL's."`
-	AmqpPassword secret `placeholder:"PASSWORD" help:"The password, in place of the URL's, or @FILE with it."`
-	CaFile       string `type:"existingfile" placeholder:"PEM" help:"Certificates to trust for amqps, in place of the system's."`
-	CertFile     string `type:"existingfile" placeholder:"PEM" help:"Client certificate for amqps."`
-	KeyFile      string `type:"existingfile" placeholder:"PEM" help:"Its private key."`
-	ServerName   string `placeholder:"NAME" help:"The name that the broker's certificate must have, in place of the URL's host."`
+	Amqp         secret `default:"amqp://guest:guest@localhost:5672/" placeholder:"URL"      help:"The broker, amqp:// or amqps://user:password@host:port/vhost, or @FILE with it. HEADERGLASS_AMQP keeps it out of the process list."`
+	AmqpUser     string `                                             placeholder:"NAME"     help:"The user name, in place of the URL's."`
+	AmqpPassword secret `                                             placeholder:"PASSWORD" help:"The password, in place of the URL's, or @FILE with it."`
+	CaFile       string `                                             placeholder:"PEM"      help:"Certificates to trust for amqps, in place of the system's."                                                                         type:"existingfile"`
+	CertFile     string `                                             placeholder:"PEM"      help:"Client certificate for amqps."                                                                                                      type:"existingfile"`
+	KeyFile      string `                                             placeholder:"PEM"      help:"Its private key."                                                                                                                   type:"existingfile"`
+	ServerName   string `                                             placeholder:"NAME"     help:"The name that the broker's certificate must have, in place of the URL's host."`
 
-	Queue    string   `placeholder:"NAME" help:"The queue or stream to read."`
-	Mode     string   `default:"peek" enum:"peek,drain" help:"peek gives every message back on exit; drain removes what it has stored (${default})."`
-	Exchange string   `placeholder:"NAME" help:"Read copies from this exchange through a queue of the explorer's own."`
-	Binding  []string `placeholder:"KEY" sep:"none" help:"A binding key for --exchange; may be repeated (# reaches everything on a topic exchange)."`
+	Queue    string   `placeholder:"NAME"  help:"The queue or stream to read."`
+	Mode     string   `                    help:"peek gives every message back on exit; drain removes what it has stored (${default})."                 default:"peek" enum:"peek,drain"`
+	Exchange string   `placeholder:"NAME"  help:"Read copies from this exchange through a queue of the explorer's own."`
+	Binding  []string `placeholder:"KEY"   help:"A binding key for --exchange; may be repeated (# reaches everything on a topic exchange)."                                              sep:"none"`
 	Offset   string   `placeholder:"WHERE" help:"Read --queue as a stream, from first, last, next, an offset, an RFC 3339 time, or an age such as 15m."`
 
 	Window                int           `default:"1000" help:"How many messages peek holds at most, 1 to 65535 (${default})."`
-	Hold                  time.Duration `default:"15m" help:"How long peek holds them before it gives them back; keep it below the broker's consumer timeout (${default})."`
+	Hold                  time.Duration `default:"15m"  help:"How long peek holds them before it gives them back; keep it below the broker's consumer timeout (${default})."`
 	Prefetch              int           `default:"1000" help:"How many messages may be under way in the other modes, 1 to 65535 (${default})."`
-	Spool                 string        `placeholder:"DIR" help:"Keep drained or copied messages on disk in this folder; only what is synced there is acknowledged, and a restart shows it again."`
-	SpoolSize             byteSize      `default:"4GiB" placeholder:"SIZE" help:"How large the spool's file may grow; at the bound nothing more is acknowledged (${default})."`
-	SpoolDropOldest       bool          `help:"At the bound, drop the oldest spooled messages and go on; they are lost."`
-	AcceptLoss            bool          `help:"Let drain remove messages that are then kept in memory only."`
-	AcceptRedeliveryCount bool          `help:"Let peek read a quorum queue, which counts each delivery against its delivery limit."`
-	Management            secret        `placeholder:"URL" help:"RabbitMQ's management API, http://host:15672, to learn the queue's type first; or @FILE with it."`
-	ExitOnError           bool          `help:"End with exit code 1 at the first error in place of trying again."`
+	Spool                 string        `               help:"Keep drained or copied messages on disk in this folder; only what is synced there is acknowledged, and a restart shows it again." placeholder:"DIR"`
+	SpoolSize             byteSize      `default:"4GiB" help:"How large the spool's file may grow; at the bound nothing more is acknowledged (${default})."                                     placeholder:"SIZE"`
+	SpoolDropOldest       bool          `               help:"At the bound, drop the oldest spooled messages and go on; they are lost."`
+	AcceptLoss            bool          `               help:"Let drain remove messages that are then kept in memory only."`
+	AcceptRedeliveryCount bool          `               help:"Let peek read a quorum queue, which counts each delivery against its delivery limit."`
+	Management            secret        `               help:"RabbitMQ's management API, http://host:15672, to learn the queue's type first; or @FILE with it."                                 placeholder:"URL"`
+	ExitOnError           bool          `               help:"End with exit code 1 at the first error in place of trying again."`
 
 	explorerFlags
 }
@@ -44,21 +44,35 @@ type serveCmd struct {
 func (c *serveCmd) source() (broker.Mode, error) {
 	switch {
 	case c.Window < 1 || c.Window > broker.MaxWindow:
-		return 0, usageError{fmt.Sprintf("--window %d: the window is 1 to %d messages, what a prefetch count can say", c.Window, broker.MaxWindow)}
+		return 0, usageError{
+			fmt.Sprintf(
+				"--window %d: the window is 1 to %d messages, what a prefetch count can say",
+				c.Window,
+				broker.MaxWindow,
+			),
+		}
 	case c.Prefetch < 1 || c.Prefetch > broker.MaxWindow:
-		return 0, usageError{fmt.Sprintf("--prefetch %d: the prefetch count is 1 to %d messages", c.Prefetch, broker.MaxWindow)}
+		return 0, usageError{
+			fmt.Sprintf("--prefetch %d: the prefetch count is 1 to %d messages", c.Prefetch, broker.MaxWindow),
+		}
 	case c.Hold <= 0:
 		return 0, usageError{"--hold must be above 0"}
 	case c.Spool != "" && c.SpoolSize < spool.MinMaxBytes:
 		return 0, usageError{fmt.Sprintf("--spool-size must be at least %dMiB", spool.MinMaxBytes>>20)}
 	case c.Queue == "" && c.Exchange == "":
-		return 0, usageError{"say what to read: --queue NAME to look into a queue, or --exchange NAME --binding KEY for copies of what an exchange routes; headerglass demo needs neither"}
+		return 0, usageError{
+			"say what to read: --queue NAME to look into a queue, or --exchange NAME --binding KEY for copies of what an exchange routes; headerglass demo needs neither",
+		}
 	case c.Queue != "" && c.Exchange != "":
 		return 0, usageError{"--queue and --exchange exclude each other: a queue is read itself, an exchange is copied"}
 	case c.Exchange != "" && (c.Mode != "peek" || c.Offset != ""):
-		return 0, usageError{"--mode and --offset are for --queue: what an exchange routes is copied, and nothing is removed"}
+		return 0, usageError{
+			"--mode and --offset are for --queue: what an exchange routes is copied, and nothing is removed",
+		}
 	case c.Spool != "" && c.Exchange == "" && c.Mode != "drain":
-		return 0, usageError{"--spool is for --mode drain and --exchange: otherwise the broker keeps the messages itself"}
+		return 0, usageError{
+			"--spool is for --mode drain and --exchange: otherwise the broker keeps the messages itself",
+		}
 	case c.Exchange != "":
 		return broker.ModeCopy, nil
 	case len(c.Binding) > 0:
@@ -85,7 +99,10 @@ func (c *serveCmd) Run(ctx context.Context, std stdio) error {
 	}
 	var kept *spool.Spool
 	if c.Spool != "" {
-		if kept, err = spool.Open(c.Spool, spool.Config{MaxBytes: int64(c.SpoolSize), DropOldest: c.SpoolDropOldest}); err != nil {
+		if kept, err = spool.Open(c.Spool, spool.Config{
+			MaxBytes:   int64(c.SpoolSize),
+			DropOldest: c.SpoolDropOldest,
+		}); err != nil {
 			return err
 		}
 		defer kept.Close()
@@ -128,7 +145,11 @@ func (c *serveCmd) publishCommand() string {
 			key = c.Binding[0]
 		}
 	}
-	return fmt.Sprintf(`rabbitmqadmin publish exchange=%s routing_key=%s payload='hello' properties='{"headers":{"tenant":"acme"}}'`, shellQuote(exchange), shellQuote(key))
+	return fmt.Sprintf(
+		`rabbitmqadmin publish exchange=%s routing_key=%s payload='hello' properties='{"headers":{"tenant":"acme"}}'`,
+		shellQuote(exchange),
+		shellQuote(key),
+	)
 }
 
 // shellQuote writes s as one word of a POSIX shell.

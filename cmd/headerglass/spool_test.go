@@ -12,7 +12,8 @@ import (
 	"github.com/headerglass/headerglass/web/embedded"
 )
 
-// TestSpool: what a drain has taken is shown again after kill -9, and two explorers do not share a spool.
+// TestSpool: what a drain has taken is shown again after kill -9, and two explorers do not share a
+// spool.
 func TestSpool(t *testing.T) {
 	broker, err := embedded.Listen("127.0.0.1:0", embedded.Config{})
 	if err != nil {
@@ -22,11 +23,26 @@ func TestSpool(t *testing.T) {
 	broker.Declare("q")
 	const n = 300
 	for i := range n {
-		if err := broker.Publish(t.Context(), "q", embedded.Message{RoutingKey: fmt.Sprint(i), Body: []byte("whole")}); err != nil {
+		if err := broker.Publish(t.Context(), "q", embedded.Message{
+			RoutingKey: fmt.Sprint(i),
+			Body:       []byte("whole"),
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	args := []string{"serve", "--amqp", broker.URL(), "--queue", "q", "--mode", "drain", "--spool", t.TempDir(), "--listen", "127.0.0.1:0"}
+	args := []string{
+		"serve",
+		"--amqp",
+		broker.URL(),
+		"--queue",
+		"q",
+		"--mode",
+		"drain",
+		"--spool",
+		t.TempDir(),
+		"--listen",
+		"127.0.0.1:0",
+	}
 	first := startChild(t, nil, args...)
 	drained := time.After(20 * time.Second)
 	for tick := time.NewTicker(5 * time.Millisecond); ; <-tick.C {

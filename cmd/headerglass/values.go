@@ -14,7 +14,8 @@ import (
 // byteSize is a flag value such as 256MiB, 64kB or 1048576, in bytes.
 type byteSize int64
 
-// UnmarshalText reads a number with an optional unit: kB, MB, GB are powers of 1000; KiB, MiB, GiB of 1024.
+// UnmarshalText reads a number with an optional unit: kB, MB, GB are powers of 1000; KiB, MiB, GiB
+// of 1024.
 func (b *byteSize) UnmarshalText(text []byte) error {
 	n, err := humanize.ParseBytes(string(text))
 	if err != nil || n > 1<<62 {
@@ -35,8 +36,8 @@ func (r *redaction) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// secret is a flag value that must never be shown. Given as @FILE it is read from that file, so that it stands neither in
-// the process list nor in the environment.
+// secret is a flag value that must never be shown. Given as @FILE it is read from that file, so
+// that it stands neither in the process list nor in the environment.
 type secret struct{ value string }
 
 // String keeps the value out of everything that prints flags.
@@ -47,7 +48,8 @@ func (s secret) String() string {
 	return "(hidden)"
 }
 
-// UnmarshalText takes the value itself, or with a leading @ the name of the file that holds it; one line end after it is dropped.
+// UnmarshalText takes the value itself, or with a leading @ the name of the file that holds it; one
+// line end after it is dropped.
 func (s *secret) UnmarshalText(text []byte) error {
 	file, isFile := strings.CutPrefix(string(text), "@")
 	if !isFile {

@@ -8,9 +8,16 @@ import (
 
 type versionCmd struct{}
 
-// Run prints one line: the version, the commit where the build knows it, the Go release and the platform.
+// Run prints one line: the version, the commit where the build knows it, the Go release and the
+// platform.
 func (versionCmd) Run(std stdio) error {
-	_, err := fmt.Fprintln(std.out, "headerglass", buildVersion(debug.ReadBuildInfo()), runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
+	_, err := fmt.Fprintln(
+		std.out,
+		"headerglass",
+		buildVersion(debug.ReadBuildInfo()),
+		runtime.Version(),
+		runtime.GOOS+"/"+runtime.GOARCH,
+	)
 	return err
 }
 

@@ -11,12 +11,15 @@ import (
 
 // Config configures an Archive. The zero value is usable.
 type Config struct {
-	MaxBytes     int64               // bound on segments and shapes together; 0: 256 MiB, at least 64 KiB
-	BodyLimit    int                 // octets kept of a body; 0: 64 KiB, negative: none
-	Dialect      *fieldtable.Dialect // reads the tags for shapes and marks; nil: Lenient
-	SegmentBytes int                 // 0: a 64th of MaxBytes, between 256 KiB and 4 MiB; at most an eighth of MaxBytes
-	MaxShapes    int                 // 0 or more than 65,535: 65,535
-	Redact       *Redaction          // what to remove from messages before they are stored; nil: nothing
+	// bound on segments and shapes together; 0: 256 MiB, at least 64 KiB
+	MaxBytes  int64
+	BodyLimit int                 // octets kept of a body; 0: 64 KiB, negative: none
+	Dialect   *fieldtable.Dialect // reads the tags for shapes and marks; nil: Lenient
+	// 0: a 64th of MaxBytes, between 256 KiB and 4 MiB; at most an eighth of MaxBytes
+	SegmentBytes int
+	MaxShapes    int // 0 or more than 65,535: 65,535
+	// what to remove from messages before they are stored; nil: nothing
+	Redact *Redaction
 }
 
 const (
@@ -60,8 +63,8 @@ var (
 type Archive struct {
 	cfg Config
 
-	// state is replaced as a whole by the writer and never edited, with two exceptions that both only add: the
-	// last segment's n grows, and empty slots of shapes are filled.
+	// state is replaced as a whole by the writer and never edited, with two exceptions that both
+	// only add: the last segment's n grows, and empty slots of shapes are filled.
 	state atomic.Pointer[state]
 
 	writer   Writer
@@ -72,8 +75,8 @@ type Archive struct {
 
 // state is what readers see.
 type state struct {
-	// Consecutive: each segment begins at the number after the last of the one before. All but the last
-	// are sealed: their n and counts do not change any more. Never empty.
+	// Consecutive: each segment begins at the number after the last of the one before. All but the
+	// last are sealed: their n and counts do not change any more. Never empty.
 	segments []*segment
 	shapes   *shapeTable
 	bytes    int64 // memory of the segments and the shapes' estimate when the state was made
@@ -90,8 +93,8 @@ func New(cfg Config) *Archive {
 	return a
 }
 
-// Writer returns the archive's only writer. One goroutine at a time may use it; a message that was begun
-// and not committed is forgotten by the next Begin.
+// Writer returns the archive's only writer. One goroutine at a time may use it; a message that was
+// begun and not committed is forgotten by the next Begin.
 func (a *Archive) Writer() *Writer { return &a.writer }
 
 // Dialect is the one that shapes and marks were read under.
@@ -115,11 +118,12 @@ func (a *Archive) Snapshot() Snapshot {
 
 // Stats are figures about an archive at one moment.
 type Stats struct {
-	Stored   uint64    // messages ever committed
-	Evicted  uint64    // of these, messages that are gone
-	Bytes    int64     // memory of the segments and shapes
-	MaxBytes int64     // its bound
-	Pinned   int64     // evicted memory that snapshots still use or the garbage collector has not yet freed
+	Stored   uint64 // messages ever committed
+	Evicted  uint64 // of these, messages that are gone
+	Bytes    int64  // memory of the segments and shapes
+	MaxBytes int64  // its bound
+	// evicted memory that snapshots still use or the garbage collector has not yet freed
+	Pinned   int64
 	Segments int       // in use
 	Shapes   int       // interned
 	Unshaped uint64    // messages kept without a shape

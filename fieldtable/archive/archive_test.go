@@ -53,8 +53,14 @@ func TestMessageIsKeptAsDelivered(t *testing.T) {
 	a := New(Config{})
 	table := keys("tenant")
 	d := wire.Delivery{
-		Channel: 3, DeliveryTag: 1<<63 + 5, Redelivered: true, ConsumerTag: []byte("ctag"), Exchange: []byte("amq.topic"),
-		RoutingKey: []byte("a.b.c"), Header: headerOf(table, 6), BodySize: 6,
+		Channel:     3,
+		DeliveryTag: 1<<63 + 5,
+		Redelivered: true,
+		ConsumerTag: []byte("ctag"),
+		Exchange:    []byte("amq.topic"),
+		RoutingKey:  []byte("a.b.c"),
+		Header:      headerOf(table, 6),
+		BodySize:    6,
 	}
 	w := a.Writer()
 	received := epoch.Add(123456789)
@@ -69,8 +75,19 @@ func TestMessageIsKeptAsDelivered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprintf("%d %v %d %t %s %s %s %d %d %s", m.Seq(), m.Received().Equal(received), m.DeliveryTag(), m.Redelivered(),
-		m.ConsumerTag(), m.Exchange(), m.RoutingKey(), m.HeaderSize(), m.BodySize(), m.Body())
+	got := fmt.Sprintf(
+		"%d %v %d %t %s %s %s %d %d %s",
+		m.Seq(),
+		m.Received().Equal(received),
+		m.DeliveryTag(),
+		m.Redelivered(),
+		m.ConsumerTag(),
+		m.Exchange(),
+		m.RoutingKey(),
+		m.HeaderSize(),
+		m.BodySize(),
+		m.Body(),
+	)
 	want := fmt.Sprintf("1 true 9223372036854775813 true ctag amq.topic a.b.c %d 6 abcdef", len(d.Header))
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -85,7 +102,8 @@ func TestMessageIsKeptAsDelivered(t *testing.T) {
 
 func TestZeroMessage(t *testing.T) {
 	var m Message
-	if !m.IsZero() || m.Body() != nil || m.Exchange() != nil || m.HeaderSize() != 0 || m.BodySize() != 0 || m.Redelivered() {
+	if !m.IsZero() || m.Body() != nil || m.Exchange() != nil || m.HeaderSize() != 0 || m.BodySize() != 0 ||
+		m.Redelivered() {
 		t.Error("the zero Message has something")
 	}
 	if _, ok := m.HeaderTable(); ok {
@@ -218,8 +236,14 @@ func TestMessagesLargerThanSegmentAndBound(t *testing.T) {
 	table := fttest.Table(func(e *fttest.Encoder) { e.Bytes("huge", huge) })
 	seq = put(a, table, []byte("body"))
 	m, err = a.Snapshot().Get(seq)
-	if err != nil || m.HeaderSize() != len(headerOf(table, 4)) || !bytes.HasPrefix(headerOf(table, 4), m.Header().Payload()) {
-		t.Fatalf("header larger than the bound: %d of %d octets kept, %v", len(m.Header().Payload()), m.HeaderSize(), err)
+	if err != nil || m.HeaderSize() != len(headerOf(table, 4)) ||
+		!bytes.HasPrefix(headerOf(table, 4), m.Header().Payload()) {
+		t.Fatalf(
+			"header larger than the bound: %d of %d octets kept, %v",
+			len(m.Header().Payload()),
+			m.HeaderSize(),
+			err,
+		)
 	}
 	if len(m.Body()) != 0 || m.BodySize() != 4 || !m.Marks().Damaged || string(m.RoutingKey()) != "key" {
 		t.Errorf("%d octets of the body, marks %+v", len(m.Body()), m.Marks())
@@ -236,7 +260,13 @@ func TestLongNamesAreCut(t *testing.T) {
 	a := New(Config{})
 	long := bytes.Repeat([]byte("n"), 300)
 	w := a.Writer()
-	w.Begin(&wire.Delivery{ConsumerTag: long, Exchange: long, RoutingKey: long, Header: headerOf(nil, 1), BodySize: 1}, epoch)
+	w.Begin(&wire.Delivery{
+		ConsumerTag: long,
+		Exchange:    long,
+		RoutingKey:  long,
+		Header:      headerOf(nil, 1),
+		BodySize:    1,
+	}, epoch)
 	w.Body([]byte("x"))
 	w.Commit()
 	m, _ := a.Snapshot().Get(1)
@@ -245,8 +275,8 @@ func TestLongNamesAreCut(t *testing.T) {
 	}
 }
 
-// TestAgainstModel appends random messages to a small archive and compares all of what a snapshot says with
-// a plain list.
+// TestAgainstModel appends random messages to a small archive and compares all of what a snapshot
+// says with a plain list.
 func TestAgainstModel(t *testing.T) {
 	type kept struct {
 		key   string
@@ -265,7 +295,11 @@ func TestAgainstModel(t *testing.T) {
 			names[j] = string(rune('a' + r.Intn(6)))
 		}
 		k.table = keys(names...)
-		d := wire.Delivery{RoutingKey: []byte(k.key), Header: headerOf(k.table, len(k.body)), BodySize: uint64(len(k.body))}
+		d := wire.Delivery{
+			RoutingKey: []byte(k.key),
+			Header:     headerOf(k.table, len(k.body)),
+			BodySize:   uint64(len(k.body)),
+		}
 		w.Begin(&d, epoch)
 		for chunk := range slices.Chunk(k.body, 1000) {
 			w.Body(chunk)
@@ -394,8 +428,8 @@ func checkCounts(t *testing.T, s Snapshot) {
 	}
 }
 
-// The invariants of segment and state, under the race detector: one writer, readers of several kinds,
-// constant eviction. Every message says in its body and its table which one it is.
+// The invariants of segment and state, under the race detector: one writer, readers of several
+// kinds, constant eviction. Every message says in its body and its table which one it is.
 
 func numbered(seq uint64) (table, body []byte) {
 	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
@@ -632,8 +666,8 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestMemoryOverhead holds the archive to what its readers are promised: 12 % and 24 octets a message over
-// the encoded content headers and names, and few objects.
+// TestMemoryOverhead holds the archive to what its readers are promised: 12 % and 24 octets a
+// message over the encoded content headers and names, and few objects.
 func TestMemoryOverhead(t *testing.T) {
 	const messages = 100_000
 	bytesPer, encodedPer, objects := memoryFigures(messages)
@@ -652,7 +686,11 @@ func memoryFigures(messages int) (bytesPer, encodedPer float64, objects uint64) 
 	for i := range headers {
 		headers[i] = headerOf(fttest.Mix(r), 0)
 	}
-	d := wire.Delivery{Exchange: []byte("amq.topic"), RoutingKey: []byte("orders.created"), ConsumerTag: []byte("headerglass")}
+	d := wire.Delivery{
+		Exchange:    []byte("amq.topic"),
+		RoutingKey:  []byte("orders.created"),
+		ConsumerTag: []byte("headerglass"),
+	}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -671,5 +709,13 @@ func memoryFigures(messages int) (bytesPer, encodedPer float64, objects uint64) 
 	if a.Snapshot().Len() != messages {
 		panic("messages were evicted")
 	}
-	return float64(after.HeapAlloc-before.HeapAlloc) / float64(messages), float64(encoded) / float64(messages), after.HeapObjects - before.HeapObjects
+	return float64(
+			after.HeapAlloc-before.HeapAlloc,
+		) / float64(
+			messages,
+		), float64(
+			encoded,
+		) / float64(
+			messages,
+		), after.HeapObjects - before.HeapObjects
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// arrivals counts messages by when they were received, evicted ones included: by the second for the last
-// hours, by the minute for the last weeks. Its memory is fixed, 460 kB.
+// arrivals counts messages by when they were received, evicted ones included: by the second for the
+// last hours, by the minute for the last weeks. Its memory is fixed, 460 kB.
 type arrivals struct {
 	newest  atomic.Int64 // Unix seconds
 	seconds ring
@@ -38,8 +38,9 @@ func (a *arrivals) add(unixNano int64) {
 
 // ring has one counter for each unit of time, the oldest replaced by the newest.
 type ring struct {
-	unit  int64           // seconds
-	slots []atomic.Uint64 // the time in units, its low 32 bits, above the count: one word, so that they agree
+	unit int64 // seconds
+	// the time in units, its low 32 bits, above the count: one word, so that they agree
+	slots []atomic.Uint64
 }
 
 func (r *ring) add(second int64) {
@@ -62,17 +63,18 @@ func (r *ring) count(second int64) uint64 {
 	return v & (1<<32 - 1)
 }
 
-// Histogram is arrivals over time: Counts[i] messages were received in the Step that begins at From + i × Step.
+// Histogram is arrivals over time: Counts[i] messages were received in the Step that begins at From
+// + i × Step.
 type Histogram struct {
 	From   time.Time
 	Step   time.Duration
 	Counts []uint64
 }
 
-// Histogram counts arrivals from … to in at most so many bins, 1 to 10,000. From and Step are rounded to
-// what the counters can tell: seconds within the last 4 hours before the newest arrival, minutes within 30
-// days; older arrivals are not counted. Messages already evicted are included, no message is read. Unlike
-// the rest of a snapshot the counters go on.
+// Histogram counts arrivals from … to in at most so many bins, 1 to 10,000. From and Step are
+// rounded to what the counters can tell: seconds within the last 4 hours before the newest arrival,
+// minutes within 30 days; older arrivals are not counted. Messages already evicted are included, no
+// message is read. Unlike the rest of a snapshot the counters go on.
 func (s Snapshot) Histogram(from, to time.Time, bins int) Histogram {
 	const maxBins = 10_000
 	bins = min(max(bins, 1), maxBins)

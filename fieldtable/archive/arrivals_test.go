@@ -27,13 +27,38 @@ func TestHistogram(t *testing.T) {
 		bins     int
 		want     string
 	}{
-		{"by the second", map[time.Duration]int{0: 3, time.Second + 999*time.Millisecond: 2, 4 * time.Second: 1}, 0, 5 * time.Second, 5, "0s 1s [3 2 0 0 1]"},
-		{"fewer bins", map[time.Duration]int{0: 3, time.Second: 2, 4 * time.Second: 1}, 0, 5 * time.Second, 3, "0s 2s [5 0 1]"},
-		{"part of it", map[time.Duration]int{0: 3, 2 * time.Second: 2, 4 * time.Second: 1}, 1 * time.Second, 3 * time.Second, 9, "1s 1s [0 2]"},
-		{"rounded", map[time.Duration]int{0: 3, time.Second: 2}, 100 * time.Millisecond, 1100 * time.Millisecond, 9, "0s 1s [3 2]"},
-		{"by the minute", map[time.Duration]int{-48 * time.Hour: 7, -48*time.Hour + 90*time.Second: 2, 0: 1}, -48 * time.Hour, -48*time.Hour + 3*time.Minute, 3, "-48h0m0s 1m0s [7 2 0]"},
-		{"minutes, rounded", map[time.Duration]int{-48 * time.Hour: 7, 0: 1}, -48*time.Hour + 30*time.Second, -48*time.Hour + 2*time.Minute, 9, "-48h0m0s 1m0s [7 0]"},
-		{"older than kept", map[time.Duration]int{-40 * 24 * time.Hour: 7, 0: 1}, -40 * 24 * time.Hour, -40*24*time.Hour + 2*time.Minute, 2, "-960h0m0s 1m0s [0 0]"},
+		{"by the second", map[time.Duration]int{
+			0:                                  3,
+			time.Second + 999*time.Millisecond: 2,
+			4 * time.Second:                    1,
+		}, 0, 5 * time.Second, 5, "0s 1s [3 2 0 0 1]"},
+		{"fewer bins", map[time.Duration]int{
+			0:               3,
+			time.Second:     2,
+			4 * time.Second: 1,
+		}, 0, 5 * time.Second, 3, "0s 2s [5 0 1]"},
+		{"part of it", map[time.Duration]int{
+			0:               3,
+			2 * time.Second: 2,
+			4 * time.Second: 1,
+		}, 1 * time.Second, 3 * time.Second, 9, "1s 1s [0 2]"},
+		{"rounded", map[time.Duration]int{
+			0:           3,
+			time.Second: 2,
+		}, 100 * time.Millisecond, 1100 * time.Millisecond, 9, "0s 1s [3 2]"},
+		{"by the minute", map[time.Duration]int{
+			-48 * time.Hour:                7,
+			-48*time.Hour + 90*time.Second: 2,
+			0:                              1,
+		}, -48 * time.Hour, -48*time.Hour + 3*time.Minute, 3, "-48h0m0s 1m0s [7 2 0]"},
+		{"minutes, rounded", map[time.Duration]int{
+			-48 * time.Hour: 7,
+			0:               1,
+		}, -48*time.Hour + 30*time.Second, -48*time.Hour + 2*time.Minute, 9, "-48h0m0s 1m0s [7 0]"},
+		{"older than kept", map[time.Duration]int{
+			-40 * 24 * time.Hour: 7,
+			0:                    1,
+		}, -40 * 24 * time.Hour, -40*24*time.Hour + 2*time.Minute, 2, "-960h0m0s 1m0s [0 0]"},
 		{"future", map[time.Duration]int{0: 1}, time.Hour, time.Hour + 2*time.Second, 2, "1h0m0s 1s [0 0]"},
 		{"nothing asked for", map[time.Duration]int{0: 1}, time.Second, 0, 2, "1s 1s []"},
 	}

@@ -7,8 +7,9 @@ import (
 
 // bell wakes any number of waiters at once and costs one atomic load when nobody waits.
 type bell struct {
-	// ch is nil when nobody has waited since the last ring. A waiter puts a channel here and only then looks
-	// for the event; the writer stores the event and only then looks here. So one of them sees the other.
+	// ch is nil when nobody has waited since the last ring. A waiter puts a channel here and only
+	// then looks for the event; the writer stores the event and only then looks here. So one of
+	// them sees the other.
 	ch atomic.Pointer[chan struct{}]
 }
 
@@ -33,8 +34,8 @@ func (b *bell) listen() <-chan struct{} {
 	}
 }
 
-// Wait returns nil as soon as the archive has had a message with a number above after, or the error of
-// ctx. No goroutine is started for it.
+// Wait returns nil as soon as the archive has had a message with a number above after, or the error
+// of ctx. No goroutine is started for it.
 func (a *Archive) Wait(ctx context.Context, after uint64) error {
 	for {
 		rung := a.bell.listen()

@@ -46,7 +46,8 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestNoWakeIsLost: a waiter follows the archive to its end while the writer goes as fast as it can.
+// TestNoWakeIsLost: a waiter follows the archive to its end while the writer goes as fast as it
+// can.
 func TestNoWakeIsLost(t *testing.T) {
 	a := New(Config{MaxBytes: 1 << 20})
 	const messages = 20_000

@@ -27,7 +27,11 @@ func BenchmarkAppend(b *testing.B) {
 			body := make([]byte, bodyBytes)
 			a := New(Config{MaxBytes: 256 << 20})
 			w := a.Writer()
-			d := wire.Delivery{Exchange: []byte("amq.topic"), RoutingKey: []byte("orders.created"), BodySize: uint64(bodyBytes)}
+			d := wire.Delivery{
+				Exchange:   []byte("amq.topic"),
+				RoutingKey: []byte("orders.created"),
+				BodySize:   uint64(bodyBytes),
+			}
 			put := func(i int) {
 				d.Header = headers[i%len(headers)]
 				w.Begin(&d, epoch.Add(time.Duration(i)*time.Microsecond))

@@ -14,13 +14,13 @@ import (
 // Span is a run of octets of a content header payload.
 type Span struct{ From, To int }
 
-// blanker finds what a Redaction removes from content headers. It belongs to the writer and keeps its memory
-// for the next message.
+// blanker finds what a Redaction removes from content headers. It belongs to the writer and keeps
+// its memory for the next message.
 type blanker struct {
 	*Redaction
 	dialect *fieldtable.Dialect
-	// others read the type tag s, on whose width clients do not agree, in the way that dialect does not. Where
-	// such a value stands in a table, the names behind it are looked for in every way.
+	// others read the type tag s, on whose width clients do not agree, in the way that dialect does
+	// not. Where such a value stands in a table, the names behind it are looked for in every way.
 	others []*fieldtable.Dialect
 
 	// The table being looked through.
@@ -29,7 +29,8 @@ type blanker struct {
 	reading  *fieldtable.Dialect // dialect, or one of others
 	disputed bool                // a value's tag is s
 
-	// known remembers what header answered: most names come again. It has at most knownNames entries.
+	// known remembers what header answered: most names come again. It has at most knownNames
+	// entries.
 	known map[string]bool
 
 	fills   []blankFill // what to overwrite
@@ -70,8 +71,8 @@ func newBlanker(r *Redaction, d *fieldtable.Dialect) *blanker {
 	return b
 }
 
-// find works out what is to be removed from a payload, which it only reads. Afterwards removed is in order
-// and without overlaps.
+// find works out what is to be removed from a payload, which it only reads. Afterwards removed is
+// in order and without overlaps.
 func (b *blanker) find(payload []byte) {
 	b.fills, b.removed = b.fills[:0], b.removed[:0]
 	h := wire.ViewContentHeader(payload)
@@ -139,8 +140,8 @@ type walkMode struct {
 	certain bool // what cannot be read: no other reading is any likelier
 }
 
-// walk looks through a table or an array that ends at offset end of the outermost table. Its recursion is bounded
-// because fieldtable takes nesting beyond MaxDepth for damage.
+// walk looks through a table or an array that ends at offset end of the outermost table. Its
+// recursion is bounded because fieldtable takes nesting beyond MaxDepth for damage.
 func (b *blanker) walk(s fieldtable.Scanner, end int, mode walkMode) {
 	for s.Next() {
 		v, name := s.Value(), s.Name()
@@ -177,8 +178,9 @@ func (b *blanker) walk(s fieldtable.Scanner, end int, mode walkMode) {
 	}
 }
 
-// unreadable removes what is left of a table or array from the element at offset at on, which cannot be read. What
-// says so stays: the name or its length, the tag, the value's length. So the damage is the same afterwards.
+// unreadable removes what is left of a table or array from the element at offset at on, which
+// cannot be read. What says so stays: the name or its length, the tag, the value's length. So the
+// damage is the same afterwards.
 func (b *blanker) unreadable(at, end int, named bool) {
 	tagAt := at
 	if named {
@@ -242,9 +244,9 @@ func mergeSpans(spans []Span) []Span {
 	return merged
 }
 
-// appendSpans writes merged spans as pairs of varints: octets from the end of the one before, and octets long. It
-// takes no more octets than the spans reach: none is empty, the first begins behind a fixed part of 14 octets,
-// and only a property can begin where another span ends.
+// appendSpans writes merged spans as pairs of varints: octets from the end of the one before, and
+// octets long. It takes no more octets than the spans reach: none is empty, the first begins behind
+// a fixed part of 14 octets, and only a property can begin where another span ends.
 func appendSpans(dst []byte, spans []Span) []byte {
 	at := 0
 	for _, s := range spans {

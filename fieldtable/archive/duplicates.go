@@ -5,8 +5,8 @@ import (
 	"hash/maphash"
 )
 
-// duplicates finds a name that occurs twice in a shape key, in linear time. It keeps its memory for the
-// next time.
+// duplicates finds a name that occurs twice in a shape key, in linear time. It keeps its memory for
+// the next time.
 type duplicates struct {
 	seed  maphash.Seed
 	names [][]byte

@@ -11,7 +11,11 @@ func TestGlob(t *testing.T) {
 		pattern string
 		yes, no []string
 	}{
-		{"authorization", []string{"authorization", "Authorization", "AUTHORIZATION"}, []string{"", "authorization2", "x-authorization", "authorizatio"}},
+		{
+			"authorization",
+			[]string{"authorization", "Authorization", "AUTHORIZATION"},
+			[]string{"", "authorization2", "x-authorization", "authorizatio"},
+		},
 		{"x-api-*", []string{"x-api-", "X-Api-Key", "x-api-\xff\xfe"}, []string{"x-api", "my-x-api-key"}},
 		{"*token*", []string{"token", "x-token-id", "TOKENS"}, []string{"toke", "to-ken"}},
 		{"*", []string{"", "anything", "\xff"}, nil},

@@ -99,8 +99,8 @@ func (w *Writer) growShapes() {
 	w.publish(w.st.segments, table)
 }
 
-// reclaimShapes publishes a table without the shapes that no message kept has, so that their IDs can be given
-// to others. Snapshots taken before keep the table that their messages' IDs belong to.
+// reclaimShapes publishes a table without the shapes that no message kept has, so that their IDs
+// can be given to others. Snapshots taken before keep the table that their messages' IDs belong to.
 func (w *Writer) reclaimShapes() {
 	in := &w.shapes
 	old := w.st.shapes.slots

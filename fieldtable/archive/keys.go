@@ -16,9 +16,10 @@ type KeyCount struct {
 	Tags  map[byte]uint64 // messages that have it with this tag, each once for each tag
 }
 
-// Keys lists the names at the top level of the snapshot's header tables, most frequent first, then by name.
-// Messages that have a shape are not touched; of those without one the names are walked. Once the
-// list has MaxKeys names, no other is added: the most frequent shapes come first, then the newest messages.
+// Keys lists the names at the top level of the snapshot's header tables, most frequent first, then
+// by name. Messages that have a shape are not touched; of those without one the names are walked.
+// Once the list has MaxKeys names, no other is added: the most frequent shapes come first, then the
+// newest messages.
 func (s Snapshot) Keys() []KeyCount {
 	counts := s.ShapeCounts()
 	var ids []uint16

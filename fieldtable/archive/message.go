@@ -38,7 +38,8 @@ const (
 	recordPlaced      = 8
 )
 
-// Message is a view of one message kept. It is a value, valid for as long as it is held, also after eviction.
+// Message is a view of one message kept. It is a value, valid for as long as it is held, also after
+// eviction.
 type Message struct {
 	rec   []byte
 	seq   uint64
@@ -86,8 +87,8 @@ func (m Message) RoutingKey() []byte { return m.part(partRoutingKey) }
 // Header is the content header as delivered.
 func (m Message) Header() wire.ContentHeader { return wire.ViewContentHeader(m.part(partHeader)) }
 
-// HeaderSize is how many octets the content header payload had; more than are kept only where it was
-// larger than the whole archive may be.
+// HeaderSize is how many octets the content header payload had; more than are kept only where it
+// was larger than the whole archive may be.
 func (m Message) HeaderSize() int {
 	if m.rec != nil && m.rec[recFlags]&recordHeaderCut != 0 {
 		return int(binary.LittleEndian.Uint32(m.rec[recFixed+m.placesBytes():]))
@@ -98,8 +99,9 @@ func (m Message) HeaderSize() int {
 // Redacted reports whether Config.Redact removed anything from the message.
 func (m Message) Redacted() bool { return m.rec != nil && m.rec[recFlags]&recordRedacted != 0 }
 
-// Removed returns the octets of the content header payload that Config.Redact removed, in order; nil where there are
-// none. Of a nested table it covers everything in it, though types and lengths there are as they came.
+// Removed returns the octets of the content header payload that Config.Redact removed, in order;
+// nil where there are none. Of a nested table it covers everything in it, though types and lengths
+// there are as they came.
 func (m Message) Removed() []Span {
 	if !m.Redacted() {
 		return nil
@@ -108,7 +110,8 @@ func (m Message) Removed() []Span {
 	return slices.Collect(readSpans(m.rec[start : start+size]))
 }
 
-// RemovedWithin reports whether any of the octets from … to-1 of the content header payload are among those Removed.
+// RemovedWithin reports whether any of the octets from … to-1 of the content header payload are
+// among those Removed.
 func (m Message) RemovedWithin(from, to int) bool {
 	if !m.Redacted() {
 		return false
@@ -122,7 +125,8 @@ func (m Message) RemovedWithin(from, to int) bool {
 	return false
 }
 
-// ValueRemoved reports whether some of the payload of v, a value of the message's header table, was removed.
+// ValueRemoved reports whether some of the payload of v, a value of the message's header table, was
+// removed.
 func (m Message) ValueRemoved(v *fieldtable.Value) bool {
 	if !m.Redacted() {
 		return false
@@ -146,8 +150,8 @@ func (m Message) Body() []byte { return m.part(partBody) }
 // BodySize is the size of the body in octets, as delivered.
 func (m Message) BodySize() uint64 { return m.uint64(recBodySize) }
 
-// ShapeID is the message's shape in the snapshot it came from; ok is false when it has none because there were
-// too many shapes.
+// ShapeID is the message's shape in the snapshot it came from; ok is false when it has none because
+// there were too many shapes.
 func (m Message) ShapeID() (id uint16, ok bool) { return m.shape, m.shape != Unshaped }
 
 // Marks are those of the message's header table.

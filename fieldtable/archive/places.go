@@ -2,15 +2,15 @@ package archive
 
 import "encoding/binary"
 
-// Places let the value of a header be found without passing over those before it. They are numbers of 16 bits,
-// little-endian:
+// Places let the value of a header be found without passing over those before it. They are numbers
+// of 16 bits, little-endian:
 //
 //	where the header table begins in the record
 //	how many octets it has, with its length octets
 //	for each header, where its tag is, from the table's first length octet
 //
-// The headers are those of the message's shape, in the same order. A table that ends further back than 16 bits reach has
-// no places, nor has one that something was removed from.
+// The headers are those of the message's shape, in the same order. A table that ends further back
+// than 16 bits reach has no places, nor has one that something was removed from.
 const (
 	placeBytes = 2
 	maxPlace   = 1<<16 - 1
@@ -19,7 +19,8 @@ const (
 // placesSize is how many octets the places of a table with so many headers take.
 func placesSize(headers int) int { return (2 + headers) * placeBytes }
 
-// appendPlaces appends the places of a table that begins at octet at of rec; tags are where its tags are.
+// appendPlaces appends the places of a table that begins at octet at of rec; tags are where its
+// tags are.
 func appendPlaces(rec []byte, at, size int, tags []uint16) []byte {
 	le := binary.LittleEndian
 	rec = le.AppendUint16(rec, uint16(at))
@@ -47,9 +48,10 @@ func (m Message) placedTable() []byte {
 	return m.rec[at : at+size : at+size]
 }
 
-// Place returns the header table and where the tag of header i is in it, counted from its first length octet: what
-// fieldtable.Value.Seek takes. The headers are those of the message's shape, so they are read under the archive's
-// dialect. ok is false where i is not one of them, and for some messages always: then the table has to be searched.
+// Place returns the header table and where the tag of header i is in it, counted from its first
+// length octet: what fieldtable.Value.Seek takes. The headers are those of the message's shape, so
+// they are read under the archive's dialect. ok is false where i is not one of them, and for some
+// messages always: then the table has to be searched.
 func (m *Message) Place(i int) (table []byte, tagAt int, ok bool) {
 	if !m.placed() || uint(i) >= uint(m.marks&markCount) {
 		return nil, 0, false
@@ -60,11 +62,13 @@ func (m *Message) Place(i int) (table []byte, tagAt int, ok bool) {
 // WarmMessages is how many messages Warm takes at once.
 const WarmMessages = 32
 
-// Warm brings into the processor's caches what Load and Place will read of the messages lo … hi-1, at most WarmMessages: the
-// beginning of a record and the tag of the header that field names for a message's shape, by its index there. Where ok is
-// false the message is left out; where i is negative, only its tag. One after the other, each message would wait for memory
-// two or three times; here loads that do not depend on each other follow in loops so short that the processor has many of
-// them under way. The result means nothing: without one the compiler may leave the loads out.
+// Warm brings into the processor's caches what Load and Place will read of the messages lo … hi-1,
+// at most WarmMessages: the beginning of a record and the tag of the header that field names for a
+// message's shape, by its index there. Where ok is false the message is left out; where i is
+// negative, only its tag. One after the other, each message would wait for memory two or three
+// times; here loads that do not depend on each other follow in loops so short that the processor
+// has many of them under way. The result means nothing: without one the compiler may leave the
+// loads out.
 func (g Segment) Warm(lo, hi int, field func(shape uint16) (i int, ok bool)) (sum byte) {
 	const line = 64 // places of up to some 14 headers lie within the first two lines
 	type target struct {
@@ -104,7 +108,8 @@ func (g Segment) Warm(lo, hi int, field func(shape uint16) (i int, ok bool)) (su
 	return sum
 }
 
-// tag returns where in the segment the tag of header i is, of the record at start, if that is placed.
+// tag returns where in the segment the tag of header i is, of the record at start, if that is
+// placed.
 func (s *segment) tag(start uint32, i int) uint32 {
 	le, rec := binary.LittleEndian, s.buf[start:]
 	if rec[recFlags]&recordPlaced == 0 {

@@ -10,7 +10,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
-// checkPlaces compares the places of a message with a walk through its table, which they must not change anything about.
+// checkPlaces compares the places of a message with a walk through its table, which they must not
+// change anything about.
 func checkPlaces(t *testing.T, m Message, d *fieldtable.Dialect) {
 	t.Helper()
 	table, ok := m.Header().HeaderTable()
@@ -57,8 +58,8 @@ func TestPlacesReachOnlySoFar(t *testing.T) {
 			e.Bool("b", true)
 		})
 	}
-	// Before the text: fixed part, places of two headers, names "ex" and "key", content header up to the table, in it the
-	// length, "a" with tag and length. After it: "b" with tag and value.
+	// Before the text: fixed part, places of two headers, names "ex" and "key", content header up
+	// to the table, in it the length, "a" with tag and length. After it: "b" with tag and value.
 	text := maxPlace - (recFixed + 8 + 2 + 3 + 14 + 11 + 4 + 7) - 4
 	for _, tt := range []struct {
 		text   int
@@ -127,7 +128,8 @@ func TestWarm(t *testing.T) {
 	}
 }
 
-// TestWarmBesideTheWriter is for the race detector: the writer is at work right behind short records.
+// TestWarmBesideTheWriter is for the race detector: the writer is at work right behind short
+// records.
 func TestWarmBesideTheWriter(t *testing.T) {
 	a := New(Config{})
 	done := make(chan struct{})

@@ -10,22 +10,24 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
-// Redaction says which values are removed from messages before they are stored: those of headers by name, at
-// every level of nesting, and those of basic properties. It is immutable.
+// Redaction says which values are removed from messages before they are stored: those of headers by
+// name, at every level of nesting, and those of basic properties. It is immutable.
 //
-// A value is removed by overwriting its octets in the stored copy: texts, and names inside a removed table,
-// with '*', everything else with zeros. Types and lengths stay, so the table keeps its structure and every
-// offset. Where damage makes the rest of a table, or of the content header, unreadable, no name in it can be
-// told, so that rest is removed too. Bodies, routing keys and the names of headers are not touched.
+// A value is removed by overwriting its octets in the stored copy: texts, and names inside a
+// removed table, with '*', everything else with zeros. Types and lengths stay, so the table keeps
+// its structure and every offset. Where damage makes the rest of a table, or of the content header,
+// unreadable, no name in it can be told, so that rest is removed too. Bodies, routing keys and the
+// names of headers are not touched.
 type Redaction struct {
 	headers    []glob
 	properties []string
 	text       string
 }
 
-// ParseRedaction reads a comma-separated list of patterns. In a pattern * stands for any characters and ? for
-// one, letters match in either case, and \ makes the next character plain. A pattern that begins with $ is for
-// basic properties, such as $user_id; any other is for headers. A list without patterns gives nil.
+// ParseRedaction reads a comma-separated list of patterns. In a pattern * stands for any characters
+// and ? for one, letters match in either case, and \ makes the next character plain. A pattern that
+// begins with $ is for basic properties, such as $user_id; any other is for headers. A list without
+// patterns gives nil.
 func ParseRedaction(list string) (*Redaction, error) {
 	if !utf8.ValidString(list) {
 		return nil, errors.New("a pattern is not UTF-8")
@@ -43,7 +45,11 @@ func ParseRedaction(list string) (*Redaction, error) {
 			names := propertiesLike(g[1:])
 			if len(names) == 0 {
 				text := strings.TrimRight(strings.TrimSuffix(rest[:len(rest)-len(after)], ","), " ")
-				return nil, fmt.Errorf("%s is no property: there are $%s; for all headers write *", text, strings.Join(propertiesLike(glob{anyNumber}), ", $"))
+				return nil, fmt.Errorf(
+					"%s is no property: there are $%s; for all headers write *",
+					text,
+					strings.Join(propertiesLike(glob{anyNumber}), ", $"),
+				)
 			}
 			r.properties = append(r.properties, names...)
 		default:
@@ -75,8 +81,8 @@ func (r *Redaction) header(name []byte) bool {
 	return false
 }
 
-// propertiesLike returns the names of the properties that g matches. The headers property is none of them:
-// what is in it has names of its own.
+// propertiesLike returns the names of the properties that g matches. The headers property is none
+// of them: what is in it has names of its own.
 func propertiesLike(g glob) []string {
 	return slices.DeleteFunc(wire.PropertyNames(), func(name string) bool {
 		return name == "headers" || !g.match([]byte(name))

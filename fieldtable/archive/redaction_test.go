@@ -28,7 +28,13 @@ func stored(t testing.TB, a *Archive, payload []byte) Message {
 	t.Helper()
 	before := bytes.Clone(payload)
 	w := a.Writer()
-	w.Begin(&wire.Delivery{ConsumerTag: []byte("c"), Exchange: []byte("ex"), RoutingKey: []byte("key"), Header: payload, BodySize: 4}, epoch)
+	w.Begin(&wire.Delivery{
+		ConsumerTag: []byte("c"),
+		Exchange:    []byte("ex"),
+		RoutingKey:  []byte("key"),
+		Header:      payload,
+		BodySize:    4,
+	}, epoch)
 	if !bytes.Equal(before, payload) {
 		t.Fatal("the delivery itself was changed")
 	}
@@ -38,7 +44,8 @@ func stored(t testing.TB, a *Archive, payload []byte) Message {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(m.ConsumerTag()) != "c" || string(m.Exchange()) != "ex" || string(m.RoutingKey()) != "key" || string(m.Body()) != "body" {
+	if string(m.ConsumerTag()) != "c" || string(m.Exchange()) != "ex" || string(m.RoutingKey()) != "key" ||
+		string(m.Body()) != "body" {
 		t.Fatalf("the record's other parts: %q %q %q %q", m.ConsumerTag(), m.Exchange(), m.RoutingKey(), m.Body())
 	}
 	if len(m.Header().Payload()) != len(payload) {
@@ -198,7 +205,13 @@ func TestRemovedSpans(t *testing.T) {
 			e.Str("b", secret)
 		})
 	})
-	payload := wire.AppendContentHeaderPayload(nil, 4, wire.Property{Name: "headers", Raw: in}, wire.Property{Name: "user_id", Raw: []byte(secret)},
+	payload := wire.AppendContentHeaderPayload(nil, 4, wire.Property{
+		Name: "headers",
+		Raw:  in,
+	}, wire.Property{
+		Name: "user_id",
+		Raw:  []byte(secret),
+	},
 		wire.Property{Name: "timestamp", Raw: binary.BigEndian.AppendUint64(nil, 1_700_000_000)})
 	m := stored(t, redacting(t, "token,auth,$user_id,$timestamp", nil), payload)
 	var got []string
@@ -244,7 +257,8 @@ func TestRedactedContentHeader(t *testing.T) {
 	}
 }
 
-// A value whose width clients do not agree on must not hide the names behind it from either reading.
+// A value whose width clients do not agree on must not hide the names behind it from either
+// reading.
 func TestRedactedInEveryReading(t *testing.T) {
 	short := table(func(e *fttest.Encoder) {
 		e.ShortStr("k", "v") // as int16 this is whole too
@@ -289,8 +303,8 @@ func leaves(s fieldtable.Scanner, path string, visit func(path string, f fieldta
 	}
 }
 
-// Whatever the table, redaction leaves its structure, its readable values of other names and its damage as they
-// were, and the values of matching names without what they were.
+// Whatever the table, redaction leaves its structure, its readable values of other names and its
+// damage as they were, and the values of matching names without what they were.
 func TestRedactionKeepsStructure(t *testing.T) {
 	var tables [][]byte
 	for _, s := range fttest.Specimens() {
@@ -310,7 +324,8 @@ func TestRedactionKeepsStructure(t *testing.T) {
 	a := redacting(t, "x-*,*id,*e*", nil)
 	for _, in := range tables {
 		m := stored(t, a, headerOf(in, 4))
-		in, _ := wire.ViewContentHeader(headerOf(in, 4)).HeaderTable() // without octets that follow it
+		// without octets that follow it
+		in, _ := wire.ViewContentHeader(headerOf(in, 4)).HeaderTable()
 		out, _ := m.HeaderTable()
 		if bytes.Contains(in, []byte{'s'}) {
 			continue // it may have been read in two ways: see TestRedactedInEveryReading
@@ -387,7 +402,13 @@ func TestRedactedHeaderLargerThanTheArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m.HeaderSize() != len(payload) || len(m.Header().Payload()) >= len(payload) || !m.Redacted() {
-		t.Errorf("%d octets of %d kept, %d said, redacted %v", len(m.Header().Payload()), len(payload), m.HeaderSize(), m.Redacted())
+		t.Errorf(
+			"%d octets of %d kept, %d said, redacted %v",
+			len(m.Header().Payload()),
+			len(payload),
+			m.HeaderSize(),
+			m.Redacted(),
+		)
 	}
 	if bytes.Contains(m.rec, []byte(secret)) {
 		t.Error("the secret shows")
@@ -411,7 +432,18 @@ func TestSpans(t *testing.T) {
 			t.Errorf("%v takes %d octets", spans, len(b))
 		}
 	}
-	if got := mergeSpans([]Span{{1, 10}, {2, 3}, {9, 12}, {12, 13}, {13, 14}, {13, 20}}); !slices.Equal(got, []Span{{1, 12}, {12, 13}, {13, 20}}) {
+	if got := mergeSpans([]Span{
+		{1, 10},
+		{2, 3},
+		{9, 12},
+		{12, 13},
+		{13, 14},
+		{13, 20},
+	}); !slices.Equal(got, []Span{
+		{1, 12},
+		{12, 13},
+		{13, 20},
+	}) {
 		t.Errorf("merged %v", got)
 	}
 	for _, b := range []string{"\x80", "\x01", "\x01\x80", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"} {
@@ -466,16 +498,19 @@ func FuzzRedaction(f *testing.F) {
 func BenchmarkAppendRedacting(b *testing.B) {
 	headers := mixHeaders(4000, 0)
 	for _, list := range []string{"", "authorization", "authorization,x-api-*,*token*,*secret*,password"} {
-		b.Run(fmt.Sprintf("patterns=%d", len(strings.FieldsFunc(list, func(r rune) bool { return r == ',' }))), func(b *testing.B) {
-			a := redacting(b, list, nil)
-			w := a.Writer()
-			var d wire.Delivery
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				d.Header = headers[i%len(headers)]
-				w.Begin(&d, epoch)
-				w.Commit()
-			}
-		})
+		b.Run(
+			fmt.Sprintf("patterns=%d", len(strings.FieldsFunc(list, func(r rune) bool { return r == ',' }))),
+			func(b *testing.B) {
+				a := redacting(b, list, nil)
+				w := a.Writer()
+				var d wire.Delivery
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					d.Header = headers[i%len(headers)]
+					w.Begin(&d, epoch)
+					w.Commit()
+				}
+			},
+		)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Redactor removes from content headers what an archive removes, for a store that keeps them before or beside it. One
-// goroutine at a time may use it.
+// Redactor removes from content headers what an archive removes, for a store that keeps them before
+// or beside it. One goroutine at a time may use it.
 type Redactor struct{ blanker *blanker }
 
 // Redactor returns one that works as a does.
@@ -14,8 +14,8 @@ func (a *Archive) Redactor() *Redactor {
 	return &Redactor{newBlanker(a.cfg.Redact, a.cfg.Dialect)}
 }
 
-// Redact overwrites a content header payload where values are to be removed, and returns where that is, in order. See
-// Redaction.
+// Redact overwrites a content header payload where values are to be removed, and returns where that
+// is, in order. See Redaction.
 func (r *Redactor) Redact(payload []byte) []Span {
 	if r.blanker == nil {
 		return nil
@@ -26,7 +26,8 @@ func (r *Redactor) Redact(payload []byte) []Span {
 	return removed
 }
 
-// unite merges spans of a payload of size octets. Those of b are in no particular order and may be out of range.
+// unite merges spans of a payload of size octets. Those of b are in no particular order and may be
+// out of range.
 func unite(a, b []Span, size int) []Span {
 	all := slices.Clone(a)
 	for _, s := range b {

@@ -24,7 +24,14 @@ func TestRedactorWorksAsItsArchive(t *testing.T) {
 		payload := secretive()
 		removed := a.Redactor().Redact(payload)
 		if !bytes.Equal(payload, m.Header().Payload()) || !slices.Equal(removed, m.Removed()) {
-			t.Errorf("%q: %q with %v, but the archive has %q with %v", list, payload, removed, m.Header().Payload(), m.Removed())
+			t.Errorf(
+				"%q: %q with %v, but the archive has %q with %v",
+				list,
+				payload,
+				removed,
+				m.Header().Payload(),
+				m.Removed(),
+			)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// segment is one run of memory: records grow from its start, one slot a message grows from its end, so that
-// both share the space whatever the size of the messages.
+// segment is one run of memory: records grow from its start, one slot a message grows from its end,
+// so that both share the space whatever the size of the messages.
 //
 // Invariants, for a reader that has loaded n:
 //   - slots 0 … n-1 and the records they name do not change any more (the writer only adds before and after them);
@@ -20,8 +20,8 @@ type segment struct {
 
 	oldest, newest atomic.Int64 // Unix nanoseconds; may already include messages after n
 
-	// counts has the messages of each shape. Written once, before the state in which this segment is no
-	// longer the last, and read only through such a state.
+	// counts has the messages of each shape. Written once, before the state in which this segment
+	// is no longer the last, and read only through such a state.
 	counts []ShapeCount
 }
 

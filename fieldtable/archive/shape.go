@@ -11,8 +11,9 @@ import (
 // Unshaped stands in the place of a shape's ID for messages that have none.
 const Unshaped uint16 = 0
 
-// Shape is the ordered list of names and tags at the top level of a header table, up to the first damage
-// there. A message without a headers property has the shape without fields. Not to be changed.
+// Shape is the ordered list of names and tags at the top level of a header table, up to the first
+// damage there. A message without a headers property has the shape without fields. Not to be
+// changed.
 type Shape struct {
 	Fields     []ShapeField
 	Damaged    bool // at the top level; a message can also be damaged deeper, see Marks
@@ -54,7 +55,8 @@ type ShapeCount struct {
 // Shape returns the shape with this ID; nil for Unshaped and for IDs not in use.
 func (s Snapshot) Shape(id uint16) *Shape { return s.st.shapes.get(id) }
 
-// Shapes yields the shapes in use, by ascending ID. There may be some that no message of the snapshot has.
+// Shapes yields the shapes in use, by ascending ID. There may be some that no message of the
+// snapshot has.
 func (s Snapshot) Shapes() iter.Seq2[uint16, *Shape] {
 	return func(yield func(uint16, *Shape) bool) {
 		for i := range s.st.shapes.slots {
@@ -65,8 +67,8 @@ func (s Snapshot) Shapes() iter.Seq2[uint16, *Shape] {
 	}
 }
 
-// ShapeCounts returns how many messages of the snapshot have each shape, indexed by ID; at Unshaped the
-// messages without one. It is longer than any ID in the snapshot.
+// ShapeCounts returns how many messages of the snapshot have each shape, indexed by ID; at Unshaped
+// the messages without one. It is longer than any ID in the snapshot.
 func (s Snapshot) ShapeCounts() []uint64 {
 	counts := make([]uint64, len(s.st.shapes.slots))
 	for i := range s.st.segments {
@@ -77,8 +79,8 @@ func (s Snapshot) ShapeCounts() []uint64 {
 	return counts
 }
 
-// shapeTable maps IDs to shapes. Slot 0 stays empty. Slots are filled once and never changed; what no
-// longer fits is a new table in a new state.
+// shapeTable maps IDs to shapes. Slot 0 stays empty. Slots are filled once and never changed; what
+// no longer fits is a new table in a new state.
 type shapeTable struct{ slots []atomic.Pointer[Shape] }
 
 func (t *shapeTable) get(id uint16) *Shape {
@@ -109,11 +111,16 @@ func shapeBytes(key, fields int) int64 {
 	return int64(key) + int64(fields)*shapeFieldOverhead + shapeOverhead
 }
 
-// appendShapeKey walks a header table's top level and appends the key of its shape: per field what stands on
-// the wire before the value, which is the name's length, the name and the tag; then one octet, 1 when the top
-// level is damaged. To tags it appends where each field's tag is; in tables over 64 KiB, those are without meaning.
-// damaged also covers what is nested.
-func appendShapeKey(key []byte, tags []uint16, table []byte, d *fieldtable.Dialect) (_ []byte, _ []uint16, damaged bool) {
+// appendShapeKey walks a header table's top level and appends the key of its shape: per field what
+// stands on the wire before the value, which is the name's length, the name and the tag; then one
+// octet, 1 when the top level is damaged. To tags it appends where each field's tag is; in tables
+// over 64 KiB, those are without meaning. damaged also covers what is nested.
+func appendShapeKey(
+	key []byte,
+	tags []uint16,
+	table []byte,
+	d *fieldtable.Dialect,
+) (_ []byte, _ []uint16, damaged bool) {
 	view := fieldtable.View(table, d)
 	nested := false
 	s := view.Scan()

@@ -35,7 +35,13 @@ func TestShapesAndMarks(t *testing.T) {
 		{"two fields", fttest.Table(func(e *fttest.Encoder) { e.Str("a", "x"); e.Int32("b", 1) }),
 			Shape{Fields: []ShapeField{{"a", 'S'}, {"b", 'I'}}}, Marks{HeaderCount: 2}},
 		{"duplicates", fttest.Table(func(e *fttest.Encoder) { e.Str("a", "x"); e.Int32("a", 1) }),
-			Shape{Fields: []ShapeField{{"a", 'S'}, {"a", 'I'}}, Duplicates: true}, Marks{HeaderCount: 2, Duplicates: true}},
+			Shape{
+				Fields:     []ShapeField{{"a", 'S'}, {"a", 'I'}},
+				Duplicates: true,
+			}, Marks{
+				HeaderCount: 2,
+				Duplicates:  true,
+			}},
 		{"unknown tag after a", fttest.Table(func(e *fttest.Encoder) { e.Str("a", "x"); e.Value("b", 'Z', nil) }),
 			Shape{Fields: []ShapeField{{"a", 'S'}}, Damaged: true}, Marks{HeaderCount: 1, Damaged: true}},
 		{"unknown tag in a nested table", fttest.Table(func(e *fttest.Encoder) {
@@ -54,7 +60,8 @@ func TestShapesAndMarks(t *testing.T) {
 			a := New(Config{})
 			put(a, test.table, nil)
 			m, sh := last(t, a)
-			if sh == nil || !slices.Equal(sh.Fields, test.shape.Fields) || sh.Damaged != test.shape.Damaged || sh.Duplicates != test.shape.Duplicates {
+			if sh == nil || !slices.Equal(sh.Fields, test.shape.Fields) || sh.Damaged != test.shape.Damaged ||
+				sh.Duplicates != test.shape.Duplicates {
 				t.Errorf("shape %+v, want %+v", sh, test.shape)
 			}
 			if m.Marks() != test.marks {
@@ -87,7 +94,8 @@ func TestSameShapeIsInternedOnce(t *testing.T) {
 	a := New(Config{})
 	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("a", "1"); e.Str("b", "2") }), nil)
 	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("a", "other"); e.Str("b", "") }), nil)
-	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("b", "2"); e.Str("a", "1") }), nil)   // order
+	// order
+	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("b", "2"); e.Str("a", "1") }), nil)
 	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("a", "1"); e.Bytes("b", nil) }), nil) // tag
 	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("aS", "1"); e.Str("b", "2") }), nil)
 	var ids []uint16
@@ -95,7 +103,8 @@ func TestSameShapeIsInternedOnce(t *testing.T) {
 		id, _ := m.ShapeID()
 		ids = append(ids, id)
 	}
-	if ids[0] != ids[1] || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 4 || slices.Contains(ids, Unshaped) {
+	if ids[0] != ids[1] || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 4 ||
+		slices.Contains(ids, Unshaped) {
 		t.Errorf("shapes %v", ids)
 	}
 }
@@ -113,8 +122,8 @@ func TestShapesFollowTheDialect(t *testing.T) {
 	}
 }
 
-// TestTooManyShapes: past the bound messages have no shape, but all that is asked of them stays right; when
-// the messages of old shapes are gone, new ones have shapes again.
+// TestTooManyShapes: past the bound messages have no shape, but all that is asked of them stays
+// right; when the messages of old shapes are gone, new ones have shapes again.
 func TestTooManyShapes(t *testing.T) {
 	a := New(Config{MaxBytes: 256 << 10, SegmentBytes: 8 << 10, MaxShapes: 10})
 	name := func(i int) string { return fmt.Sprint("name", i) }
@@ -170,7 +179,13 @@ func TestKeys(t *testing.T) {
 		a := New(Config{MaxShapes: maxShapes})
 		put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("b", "") }), nil)
 		for range 2 {
-			put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("a", ""); e.Int32("b", 1); e.Int32("a", 1); e.Int32("a", 2) }), nil)
+			put(
+				a,
+				fttest.Table(
+					func(e *fttest.Encoder) { e.Str("a", ""); e.Int32("b", 1); e.Int32("a", 1); e.Int32("a", 2) },
+				),
+				nil,
+			)
 		}
 		put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("\xff\x00", "") }), nil)
 		put(a, nil, nil)

@@ -29,7 +29,8 @@ func (s Snapshot) Last() uint64 {
 // Len is how many messages are kept.
 func (s Snapshot) Len() int { return int(s.Last() + 1 - s.First()) }
 
-// Get returns the message with this number, ErrEvicted or ErrNotYet. Number 0, which no message has, is not yet.
+// Get returns the message with this number, ErrEvicted or ErrNotYet. Number 0, which no message
+// has, is not yet.
 func (s Snapshot) Get(seq uint64) (Message, error) {
 	switch {
 	case seq == 0 || seq > s.Last():
@@ -41,7 +42,8 @@ func (s Snapshot) Get(seq uint64) (Message, error) {
 	return g.At(int(seq - g.First())), nil
 }
 
-// Backward yields the messages with numbers below before, newest first; before 0 means from the end.
+// Backward yields the messages with numbers below before, newest first; before 0 means from the
+// end.
 func (s Snapshot) Backward(before uint64) iter.Seq[Message] {
 	return func(yield func(Message) bool) {
 		for g, n := range s.SegmentsBackward(before) {
@@ -79,8 +81,8 @@ func (s Snapshot) Segment(i int) Segment {
 	return Segment{seg: seg, n: seg.n.Load(), sealed: true}
 }
 
-// SegmentsBackward yields the segments that have messages with numbers below before, newest first, each
-// with how many of its messages, from its first, are below; before 0 means all.
+// SegmentsBackward yields the segments that have messages with numbers below before, newest first,
+// each with how many of its messages, from its first, are below; before 0 means all.
 func (s Snapshot) SegmentsBackward(before uint64) iter.Seq2[Segment, int] {
 	return func(yield func(Segment, int) bool) {
 		if before == 0 || before > s.Last() {
@@ -98,8 +100,8 @@ func (s Snapshot) SegmentsBackward(before uint64) iter.Seq2[Segment, int] {
 	}
 }
 
-// SegmentsForward yields the segments that have messages with numbers above after, oldest first, each with
-// the index of its first such message.
+// SegmentsForward yields the segments that have messages with numbers above after, oldest first,
+// each with the index of its first such message.
 func (s Snapshot) SegmentsForward(after uint64) iter.Seq2[Segment, int] {
 	return func(yield func(Segment, int) bool) {
 		if after >= s.Last() {
@@ -127,8 +129,8 @@ func (s Snapshot) find(seq uint64) int {
 	return i - 1
 }
 
-// Segment is one run of consecutive messages of a snapshot, as a value. Shapes and marks of its messages
-// are read without touching the messages themselves.
+// Segment is one run of consecutive messages of a snapshot, as a value. Shapes and marks of its
+// messages are read without touching the messages themselves.
 type Segment struct {
 	seg    *segment
 	n      uint32
@@ -153,8 +155,8 @@ func (g Segment) ShapeAt(i int) uint16 { return g.seg.shape(g.index(i)) }
 // Bytes is the memory the segment takes.
 func (g Segment) Bytes() int { return len(g.seg.buf) }
 
-// Received returns bounds on when its messages were received: none is older or newer. The clock may have
-// been set meanwhile, so the messages need not be in order of time.
+// Received returns bounds on when its messages were received: none is older or newer. The clock may
+// have been set meanwhile, so the messages need not be in order of time.
 func (g Segment) Received() (oldest, newest time.Time) {
 	return time.Unix(0, g.seg.oldest.Load()), time.Unix(0, g.seg.newest.Load())
 }

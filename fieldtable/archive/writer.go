@@ -9,8 +9,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
-// Writer appends messages: Begin, any number of Body, then Commit or Abort. Until Commit no reader sees
-// anything of a message.
+// Writer appends messages: Begin, any number of Body, then Commit or Abort. Until Commit no reader
+// sees anything of a message.
 type Writer struct {
 	a   *Archive
 	st  *state   // the same as in a.state
@@ -22,8 +22,8 @@ type Writer struct {
 	blanker *blanker // nil: nothing is redacted
 	spans   []byte   // scratch, what it removed from the message in progress
 
-	// The message in progress. rec is the record so far: in seg from at on, or, when it will not fit any
-	// ordinary segment, in memory of its own that grows with what arrives.
+	// The message in progress. rec is the record so far: in seg from at on, or, when it will not
+	// fit any ordinary segment, in memory of its own that grows with what arrives.
 	open     bool
 	apart    bool
 	rec      []byte
@@ -46,7 +46,8 @@ func newWriter(a *Archive) Writer {
 	return w
 }
 
-// publish replaces the state. What it brings must be published before a message that needs it is committed.
+// publish replaces the state. What it brings must be published before a message that needs it is
+// committed.
 func (w *Writer) publish(segments []*segment, shapes *shapeTable) {
 	w.st = &state{segments: segments, shapes: shapes, bytes: w.shapes.bytes}
 	for _, s := range segments {
@@ -55,12 +56,12 @@ func (w *Writer) publish(segments []*segment, shapes *shapeTable) {
 	w.a.state.Store(w.st)
 }
 
-// Begin starts a message. One that was begun before and not committed is forgotten. d and its slices are not
-// kept.
+// Begin starts a message. One that was begun before and not committed is forgotten. d and its
+// slices are not kept.
 func (w *Writer) Begin(d *wire.Delivery, received time.Time) { w.BeginRedacted(d, received, nil) }
 
-// BeginRedacted is Begin for a message that was redacted before: removed are the octets of its content header
-// that are not those which arrived. What Config.Redact removes now is added to them.
+// BeginRedacted is Begin for a message that was redacted before: removed are the octets of its
+// content header that are not those which arrived. What Config.Redact removes now is added to them.
 func (w *Writer) BeginRedacted(d *wire.Delivery, received time.Time, removed []Span) {
 	consumerTag, exchange, key, header := short(d.ConsumerTag), short(d.Exchange), short(d.RoutingKey), d.Header
 
@@ -141,8 +142,8 @@ func (w *Writer) BeginRedacted(d *wire.Delivery, received time.Time, removed []S
 	}
 }
 
-// redact finds what must be removed from a content header payload, adds what was removed before, and reports whether
-// there is anything.
+// redact finds what must be removed from a content header payload, adds what was removed before,
+// and reports whether there is anything.
 func (w *Writer) redact(header []byte, before []Span) bool {
 	if w.blanker == nil && len(before) == 0 {
 		return false
@@ -165,8 +166,8 @@ func (w *Writer) redact(header []byte, before []Span) bool {
 	return len(w.spans) > 0
 }
 
-// Body adds the next octets of the body. What goes past Config.BodyLimit, or past the size that the content
-// header declared, is left out.
+// Body adds the next octets of the body. What goes past Config.BodyLimit, or past the size that the
+// content header declared, is left out.
 func (w *Writer) Body(chunk []byte) {
 	if !w.open || w.bodyRoom == 0 {
 		return
@@ -212,8 +213,8 @@ func (w *Writer) Commit() (seq uint64) {
 	return seg.base + uint64(n)
 }
 
-// read works out what the header table in a content header payload says about itself. It returns where the table
-// begins and how many octets it has.
+// read works out what the header table in a content header payload says about itself. It returns
+// where the table begins and how many octets it has.
 func (w *Writer) read(payload []byte) (at, size int) {
 	header := wire.ViewContentHeader(payload)
 	w.key, w.tags, w.damaged = w.key[:0], w.tags[:0], false
@@ -238,8 +239,8 @@ func (w *Writer) room() int {
 	return len(w.seg.buf) - int(w.seg.n.Load())*slotBytes - int(w.at)
 }
 
-// nextSegment seals the last segment, evicts as many of the oldest as a new one of this size needs, and
-// begins it. A last segment without messages is replaced.
+// nextSegment seals the last segment, evicts as many of the oldest as a new one of this size needs,
+// and begins it. A last segment without messages is replaced.
 func (w *Writer) nextSegment(size int) {
 	segments, n := w.st.segments, w.seg.n.Load()
 	if n > 0 {
@@ -263,7 +264,8 @@ func (w *Writer) nextSegment(size int) {
 	w.publish(list, w.st.shapes)
 }
 
-// evict accounts for a segment that leaves. Its memory is free when no reader refers to it any more.
+// evict accounts for a segment that leaves. Its memory is free when no reader refers to it any
+// more.
 func (w *Writer) evict(s *segment) {
 	w.shapes.release(s.counts)
 	pinned := w.a.pinned

@@ -5,15 +5,26 @@ import (
 	"math/rand"
 )
 
-// The tables of the benchmarks: what well-known software puts into headers. The same source gives the same octets, so
-// that figures compare. Sizes are averages over many draws, in octets.
+// The tables of the benchmarks: what well-known software puts into headers. The same source gives
+// the same octets, so that figures compare. Sizes are averages over many draws, in octets.
 
 var (
-	celeryTasks = []string{"shop.tasks.send_invoice", "shop.tasks.reindex_product", "mail.tasks.deliver", "billing.tasks.charge_card", "media.tasks.transcode_video"}
-	deadQueues  = []string{"orders", "payments.in", "invoices.retry", "shipments", "notifications.email"}
-	eventTypes  = []string{"com.acme.orders.events.OrderPlaced", "com.acme.orders.events.OrderCancelled", "com.acme.billing.PaymentCaptured", "com.acme.shipping.ParcelDispatched"}
-	sources     = []string{"web", "batch", "api"}
-	reasons     = []string{"rejected", "expired", "maxlen"}
+	celeryTasks = []string{
+		"shop.tasks.send_invoice",
+		"shop.tasks.reindex_product",
+		"mail.tasks.deliver",
+		"billing.tasks.charge_card",
+		"media.tasks.transcode_video",
+	}
+	deadQueues = []string{"orders", "payments.in", "invoices.retry", "shipments", "notifications.email"}
+	eventTypes = []string{
+		"com.acme.orders.events.OrderPlaced",
+		"com.acme.orders.events.OrderCancelled",
+		"com.acme.billing.PaymentCaptured",
+		"com.acme.shipping.ParcelDispatched",
+	}
+	sources = []string{"web", "batch", "api"}
+	reasons = []string{"rejected", "expired", "maxlen"}
 )
 
 // Celery draws a task message's headers: 18 keys.
@@ -83,7 +94,10 @@ func NServiceBus(r *rand.Rand) []byte {
 		e.Str("NServiceBus.OriginatingEndpoint", "Acme.Sales.Web")
 		e.Str("$.diagnostics.originating.hostid", hexDigits(r, 32))
 		e.Str("NServiceBus.ContentType", "application/json")
-		e.Str("NServiceBus.EnclosedMessageTypes", pick(r, eventTypes)+", Acme.Contracts, Version=4.2.0.0, Culture=neutral, PublicKeyToken=null")
+		e.Str(
+			"NServiceBus.EnclosedMessageTypes",
+			pick(r, eventTypes)+", Acme.Contracts, Version=4.2.0.0, Culture=neutral, PublicKeyToken=null",
+		)
 		e.Str("NServiceBus.Version", "8.1.6")
 		e.Str("NServiceBus.TimeSent", "2026-11-29 20:58:27:123456 Z")
 		e.Str("NServiceBus.ReplyToAddress", "Acme.Sales.Web")
@@ -182,7 +196,14 @@ func pick(r *rand.Rand, from []string) string { return from[r.Intn(len(from))] }
 func tenant(r *rand.Rand) string { return fmt.Sprintf("t%d", r.Intn(50)) }
 
 func uuid(r *rand.Rand) string {
-	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", r.Uint32(), r.Intn(1<<16), r.Intn(1<<12), 0x8000|r.Intn(0x4000), r.Int63n(1<<48))
+	return fmt.Sprintf(
+		"%08x-%04x-4%03x-%04x-%012x",
+		r.Uint32(),
+		r.Intn(1<<16),
+		r.Intn(1<<12),
+		0x8000|r.Intn(0x4000),
+		r.Int63n(1<<48),
+	)
 }
 
 func hexDigits(r *rand.Rand, n int) string {

@@ -1,5 +1,6 @@
-// Package fttest writes field tables for tests, as net/http/httptest serves requests: an encoder that can write every tag
-// and deliberately wrong lengths, tables as real clients send them, and a corpus of named specimens.
+// Package fttest writes field tables for tests, as net/http/httptest serves requests: an encoder
+// that can write every tag and deliberately wrong lengths, tables as real clients send them, and a
+// corpus of named specimens.
 package fttest
 
 import (
@@ -7,8 +8,8 @@ import (
 	"math"
 )
 
-// Encoder appends fields to B. Inside Array the elements have no names, so that there the key is ignored.
-// Names longer than 255 octets are cut.
+// Encoder appends fields to B. Inside Array the elements have no names, so that there the key is
+// ignored. Names longer than 255 octets are cut.
 type Encoder struct {
 	B       []byte
 	inArray bool
@@ -49,7 +50,8 @@ func (e *Encoder) Value(key string, tag byte, payload []byte) {
 	e.B = append(e.B, payload...)
 }
 
-// Sized writes a field of any tag whose 4 length octets claim what they are told to, whatever the length of payload.
+// Sized writes a field of any tag whose 4 length octets claim what they are told to, whatever the
+// length of payload.
 func (e *Encoder) Sized(key string, tag byte, claimed uint32, payload []byte) {
 	e.Name(key)
 	e.B = append(e.B, tag)
@@ -110,7 +112,8 @@ func (e *Encoder) Decimal(key string, scale uint8, unscaled int32) {
 // Str writes S.
 func (e *Encoder) Str(key, v string) { e.Sized(key, 'S', uint32(len(v)), []byte(v)) }
 
-// ShortStr writes s with a length of 1 octet, as the 0-9-1 grammar has it. Text longer than 255 octets is cut.
+// ShortStr writes s with a length of 1 octet, as the 0-9-1 grammar has it. Text longer than 255
+// octets is cut.
 func (e *Encoder) ShortStr(key, v string) {
 	v = v[:min(len(v), math.MaxUint8)]
 	e.Value(key, 's', append([]byte{byte(len(v))}, v...))

@@ -14,12 +14,14 @@ type Specimen struct {
 	// Dialect names the dialect that the table is written in; empty: lenient.
 	Dialect string
 	Encoded []byte
-	// Damage is the reason why some of the table cannot be read in its dialect, as typed JSON names it; empty: all of it can.
+	// Damage is the reason why some of the table cannot be read in its dialect, as typed JSON names
+	// it; empty: all of it can.
 	Damage string
 }
 
-// Specimens returns the corpus in a fixed order: headers of real software, every tag with its boundaries, names, duplicates,
-// nesting, dialects, damage. It seeds tests and fuzz targets and fills the demo. The octets are fresh copies each time.
+// Specimens returns the corpus in a fixed order: headers of real software, every tag with its
+// boundaries, names, duplicates, nesting, dialects, damage. It seeds tests and fuzz targets and
+// fills the demo. The octets are fresh copies each time.
 func Specimens() []Specimen {
 	return slices.Concat(clients(), scalars(), names(), nesting(), dialects(), damages())
 }
@@ -36,9 +38,13 @@ func clients() []Specimen {
 	r := rand.New(rand.NewSource(1)) // #nosec G404 -- the same messages each time
 	return []Specimen{
 		{Name: "celery", Note: "a Celery task: many voids, an array of two voids, an empty table", Encoded: Celery(r)},
-		{Name: "celery-big-integer", Note: "py-amqp writes L, which amqp091-go refuses", Encoded: Table(func(e *Encoder) {
-			e.Int64L("big", -3_000_000_000)
-		})},
+		{
+			Name: "celery-big-integer",
+			Note: "py-amqp writes L, which amqp091-go refuses",
+			Encoded: Table(func(e *Encoder) {
+				e.Int64L("big", -3_000_000_000)
+			}),
+		},
 		{Name: "x-death", Note: "a message that was dead-lettered more than once", Encoded: XDeath(r)},
 		{Name: "nservicebus", Note: "20 keys, all text, with dots in their names", Encoded: NServiceBus(r)},
 		{Name: "opentelemetry", Note: "trace context and baggage", Encoded: OTel(r)},
@@ -59,7 +65,11 @@ func clients() []Specimen {
 			e.Bool("x-mqtt-dup", false)
 		}),
 		table("quorum-queue", "a quorum queue counts deliveries", func(e *Encoder) { e.Int64("x-delivery-count", 2) }),
-		table("stream", "a stream tells the offset", func(e *Encoder) { e.Int64("x-stream-offset", 9_007_199_254_740_993) }),
+		table(
+			"stream",
+			"a stream tells the offset",
+			func(e *Encoder) { e.Int64("x-stream-offset", 9_007_199_254_740_993) },
+		),
 		table("delayed", "the delayed-message plug-in negates x-delay", func(e *Encoder) { e.Int64("x-delay", -1000) }),
 	}
 }
@@ -96,11 +106,15 @@ func scalars() []Specimen {
 				e.Void("")
 			})
 		}),
-		table("booleans", "false, true, and an octet that Apache Qpid takes for false and others for true", func(e *Encoder) {
-			e.Bool("false", false)
-			e.Bool("true", true)
-			e.Value("two", 't', []byte{2})
-		}),
+		table(
+			"booleans",
+			"false, true, and an octet that Apache Qpid takes for false and others for true",
+			func(e *Encoder) {
+				e.Bool("false", false)
+				e.Bool("true", true)
+				e.Value("two", 't', []byte{2})
+			},
+		),
 		table("integers", "the least and the greatest of each width", func(e *Encoder) {
 			e.Int8("int8-min", math.MinInt8)
 			e.Int8("int8-max", math.MaxInt8)
@@ -185,12 +199,16 @@ func scalars() []Specimen {
 
 func names() []Specimen {
 	return []Specimen{
-		table("duplicates", "the first counts for the specification and RabbitMQ's look-up, the last for most clients", func(e *Encoder) {
-			e.Int32("k", 1)
-			e.Str("between", "x")
-			e.Int32("k", 2)
-			e.Str("k", "three")
-		}),
+		table(
+			"duplicates",
+			"the first counts for the specification and RabbitMQ's look-up, the last for most clients",
+			func(e *Encoder) {
+				e.Int32("k", 1)
+				e.Str("between", "x")
+				e.Int32("k", 2)
+				e.Str("k", "three")
+			},
+		),
 		table("names", "everything that a name can hold", func(e *Encoder) {
 			e.Int32("", 0)
 			e.Int32("$dollar#hash_under-score", 1)
@@ -251,12 +269,21 @@ func nesting() []Specimen {
 
 func dialects() []Specimen {
 	return []Specimen{
-		{Name: "short-string", Note: "s as the grammar of 0-9-1 has it", Dialect: "spec-0-9-1", Encoded: Table(func(e *Encoder) {
-			e.ShortStr("k", "hello")
-			e.ShortStr("empty", "")
-			e.ShortStr("long", strings.Repeat("s", 255))
-		})},
-		table("short-string-or-integer", "both readings of s consume it exactly", func(e *Encoder) { e.ShortStr("k", "A") }),
+		{
+			Name:    "short-string",
+			Note:    "s as the grammar of 0-9-1 has it",
+			Dialect: "spec-0-9-1",
+			Encoded: Table(func(e *Encoder) {
+				e.ShortStr("k", "hello")
+				e.ShortStr("empty", "")
+				e.ShortStr("long", strings.Repeat("s", 255))
+			}),
+		},
+		table(
+			"short-string-or-integer",
+			"both readings of s consume it exactly",
+			func(e *Encoder) { e.ShortStr("k", "A") },
+		),
 		table("signs", "values that other clients read with another sign", func(e *Encoder) {
 			e.Int8("b", -1)
 			e.Uint8("B", 255)
@@ -265,31 +292,46 @@ func dialects() []Specimen {
 			e.Uint32("i", math.MaxUint32)
 			e.Int32("I", -1)
 		}),
-		{Name: "qpid-jms", Note: "Apache Qpid for Java: milliseconds, characters and their own strings", Dialect: "qpid-java", Encoded: Table(func(e *Encoder) {
-			e.Str("JMSXGroupID", "orders")
-			e.Timestamp("sent", 1_700_000_000_123)
-			e.Sized("ascii", 'c', 5, []byte("plain"))
-			e.Char8("grade", 'A')
-			e.Int32("JMSXDeliveryCount", 1)
-		})},
-		{Name: "qpid-dotnet", Note: "Apache Qpid for .NET writes L unsigned", Dialect: "qpid-dotnet", Encoded: Table(func(e *Encoder) {
-			e.Value("sequence", 'L', []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
-			e.Sized("wide", 'C', 4, []byte("wide"))
-		})},
+		{
+			Name:    "qpid-jms",
+			Note:    "Apache Qpid for Java: milliseconds, characters and their own strings",
+			Dialect: "qpid-java",
+			Encoded: Table(func(e *Encoder) {
+				e.Str("JMSXGroupID", "orders")
+				e.Timestamp("sent", 1_700_000_000_123)
+				e.Sized("ascii", 'c', 5, []byte("plain"))
+				e.Char8("grade", 'A')
+				e.Int32("JMSXDeliveryCount", 1)
+			}),
+		},
+		{
+			Name:    "qpid-dotnet",
+			Note:    "Apache Qpid for .NET writes L unsigned",
+			Dialect: "qpid-dotnet",
+			Encoded: Table(func(e *Encoder) {
+				e.Value("sequence", 'L', []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
+				e.Sized("wide", 'C', 4, []byte("wide"))
+			}),
+		},
 		{Name: "py-amqp-legacy", Note: "b and B swapped", Dialect: "py-amqp-legacy", Encoded: Table(func(e *Encoder) {
 			e.Value("unsigned", 'b', []byte{200})
 			e.Value("signed", 'B', []byte{200})
 			e.ShortStr("text", "kombu")
 		})},
-		{Name: "qpid-336", Note: "the extension that was proposed and never sent", Dialect: "qpid-336", Encoded: Table(func(e *Encoder) {
-			e.Bool("flag", true)
-			e.Value("uint16", 'S', []byte{0xff, 0xfe})
-			e.Value("uint32", 'I', []byte{0xff, 0xff, 0xff, 0xfd})
-			e.Value("uint64", 'L', []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfc})
-			e.Value("string", 'c', []byte("\x00\x05short"))
-			e.Sized("long", 'C', 4, []byte("long"))
-			e.Value("null", 'n', nil)
-		})},
+		{
+			Name:    "qpid-336",
+			Note:    "the extension that was proposed and never sent",
+			Dialect: "qpid-336",
+			Encoded: Table(func(e *Encoder) {
+				e.Bool("flag", true)
+				e.Value("uint16", 'S', []byte{0xff, 0xfe})
+				e.Value("uint32", 'I', []byte{0xff, 0xff, 0xff, 0xfd})
+				e.Value("uint64", 'L', []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfc})
+				e.Value("string", 'c', []byte("\x00\x05short"))
+				e.Sized("long", 'C', 4, []byte("long"))
+				e.Value("null", 'n', nil)
+			}),
+		},
 	}
 }
 
@@ -299,8 +341,18 @@ func damages() []Specimen {
 	return []Specimen{
 		damaged("no-octets", "table_length_truncated", "nothing at all", nil),
 		damaged("length-cut", "table_length_truncated", "3 of the 4 length octets", []byte{0, 0, 0}),
-		damaged("length-overrun", "table_length_overrun", "the length claims one octet more than there is", Claiming(19, good)),
-		damaged("length-4-gigabytes", "table_length_overrun", "the length claims all that 32 bits can", Claiming(math.MaxUint32, good)),
+		damaged(
+			"length-overrun",
+			"table_length_overrun",
+			"the length claims one octet more than there is",
+			Claiming(19, good),
+		),
+		damaged(
+			"length-4-gigabytes",
+			"table_length_overrun",
+			"the length claims all that 32 bits can",
+			Claiming(math.MaxUint32, good),
+		),
 		damaged("trailing", "trailing_bytes", "two octets follow", append(Table(good), 0, 0)),
 		damaged("name-cut", "name_truncated", "the last name claims more than is left", Table(func(e *Encoder) {
 			good(e)
@@ -315,7 +367,12 @@ func damages() []Specimen {
 			e.Value("bad", 'Z', []byte{1, 2, 3, 4})
 			after(e)
 		})),
-		damaged("unknown-tag-ff", "unknown_tag", "a tag that is no character", Table(func(e *Encoder) { e.Value("bad", 0xff, nil) })),
+		damaged(
+			"unknown-tag-ff",
+			"unknown_tag",
+			"a tag that is no character",
+			Table(func(e *Encoder) { e.Value("bad", 0xff, nil) }),
+		),
 		damaged("value-missing", "value_truncated", "the table ends after a tag", Table(func(e *Encoder) {
 			good(e)
 			e.Value("key", 'I', nil)
@@ -336,11 +393,16 @@ func damages() []Specimen {
 			good(e)
 			e.Sized("key", 'x', 1<<31, nil)
 		})),
-		damaged("nested-overrun", "length_overrun", "a nested table claims more than its parent has", Table(func(e *Encoder) {
-			good(e)
-			e.Sized("t", 'F', 50, []byte("\x01at\x01"))
-			after(e)
-		})),
+		damaged(
+			"nested-overrun",
+			"length_overrun",
+			"a nested table claims more than its parent has",
+			Table(func(e *Encoder) {
+				good(e)
+				e.Sized("t", 'F', 50, []byte("\x01at\x01"))
+				after(e)
+			}),
+		),
 		damaged("damage-in-array", "unknown_tag", "only the array is lost", Table(func(e *Encoder) {
 			good(e)
 			e.Array("a", func(e *Encoder) {
@@ -349,23 +411,33 @@ func damages() []Specimen {
 			})
 			after(e)
 		})),
-		damaged("damage-in-x-death", "value_truncated", "damage two levels down; the rest is readable", Table(func(e *Encoder) {
-			e.Array("x-death", func(e *Encoder) {
-				e.Nested("", func(e *Encoder) {
-					e.Str("queue", "orders")
-					e.Value("count", 'l', []byte{0, 0, 0})
+		damaged(
+			"damage-in-x-death",
+			"value_truncated",
+			"damage two levels down; the rest is readable",
+			Table(func(e *Encoder) {
+				e.Array("x-death", func(e *Encoder) {
+					e.Nested("", func(e *Encoder) {
+						e.Str("queue", "orders")
+						e.Value("count", 'l', []byte{0, 0, 0})
+					})
+					e.Nested("", func(e *Encoder) { e.Str("queue", "payments") })
 				})
-				e.Nested("", func(e *Encoder) { e.Str("queue", "payments") })
-			})
-			after(e)
-		})),
-		damaged("element-cut", "value_truncated", "amqp091-go takes it for the end of the array", Table(func(e *Encoder) {
-			e.Array("a", func(e *Encoder) {
-				e.Bool("", true)
-				e.Raw('t')
-			})
-			after(e)
-		})),
+				after(e)
+			}),
+		),
+		damaged(
+			"element-cut",
+			"value_truncated",
+			"amqp091-go takes it for the end of the array",
+			Table(func(e *Encoder) {
+				e.Array("a", func(e *Encoder) {
+					e.Bool("", true)
+					e.Raw('t')
+				})
+				after(e)
+			}),
+		),
 	}
 }
 

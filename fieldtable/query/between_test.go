@@ -13,9 +13,19 @@ func TestBetween(t *testing.T) {
 		e.Void("nil")
 	}))
 	checkVerdicts(t, m, []verdictCase{
-		{"n BETWEEN 5 AND 5", Yes}, {"n BETWEEN 4.9 AND 5.1", Yes}, {"n BETWEEN 6 AND 4", No}, {"n BETWEEN 1 AND 4", No}, {"n NOT BETWEEN 1 AND 4", Yes},
-		{"s BETWEEN 'a' AND 'm'", Yes}, {"s BETWEEN n AND z", No}, {"s BETWEEN 1 AND 2", Unknown},
-		{"n BETWEEN 'a' AND 'b'", Unknown}, {"n BETWEEN 6 AND x", No}, {"n BETWEEN 1 AND x", Unknown},
-		{"nil BETWEEN 1 AND 2", Unknown}, {"nil NOT BETWEEN 1 AND 2", Unknown}, {"missing BETWEEN 1 AND 2", Unknown},
+		{"n BETWEEN 5 AND 5", Yes},
+		{"n BETWEEN 4.9 AND 5.1", Yes},
+		{"n BETWEEN 6 AND 4", No},
+		{"n BETWEEN 1 AND 4", No},
+		{"n NOT BETWEEN 1 AND 4", Yes},
+		{"s BETWEEN 'a' AND 'm'", Yes},
+		{"s BETWEEN n AND z", No},
+		{"s BETWEEN 1 AND 2", Unknown},
+		{"n BETWEEN 'a' AND 'b'", Unknown},
+		{"n BETWEEN 6 AND x", No},
+		{"n BETWEEN 1 AND x", Unknown},
+		{"nil BETWEEN 1 AND 2", Unknown},
+		{"nil NOT BETWEEN 1 AND 2", Unknown},
+		{"missing BETWEEN 1 AND 2", Unknown},
 	})
 }

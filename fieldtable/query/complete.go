@@ -46,7 +46,8 @@ func Complete(s archive.Snapshot, src string, offset, limit int) (items []Comple
 		}
 		for i, f := range sh.Fields {
 			if len(f.Name) < len(prefix) || !strings.EqualFold(f.Name[:len(prefix)], prefix) ||
-				sh.Duplicates && slices.ContainsFunc(sh.Fields[:i], func(e archive.ShapeField) bool { return e.Name == f.Name }) {
+				sh.Duplicates &&
+					slices.ContainsFunc(sh.Fields[:i], func(e archive.ShapeField) bool { return e.Name == f.Name }) {
 				continue
 			}
 			counts[f.Name] += n
@@ -71,7 +72,12 @@ func wordBefore(src string) (word, prev token, ok bool) {
 			at := err.Offset
 			if at < len(src) && src[at] == '"' {
 				// The name is still being written; an escape in it is not complete.
-				return token{kind: tokName, off: at, end: len(src), text: strings.TrimSuffix(src[at+1:], `\`)}, prev, true
+				return token{
+					kind: tokName,
+					off:  at,
+					end:  len(src),
+					text: strings.TrimSuffix(src[at+1:], `\`),
+				}, prev, true
 			}
 			return token{}, prev, false
 		}

@@ -33,7 +33,8 @@ type datum struct {
 	bytes []byte
 	// value is the header's, nil for what is none.
 	value *fieldtable.Value
-	// removed: the archive holds the value without some of its payload, so that nothing can be compared with it.
+	// removed: the archive holds the value without some of its payload, so that nothing can be
+	// compared with it.
 	removed bool
 }
 

@@ -13,8 +13,13 @@ func TestDuplicate(t *testing.T) {
 		e.Str("a", "x")
 	}))
 	checkVerdicts(t, m, []verdictCase{
-		{"duplicate()", Yes}, {"duplicate(a)", Yes}, {"duplicate(b)", No}, {"duplicate(c)", No}, {`NOT duplicate("a")`, No},
-		{"type(a) = I", Yes}, {"a = x", No},
+		{"duplicate()", Yes},
+		{"duplicate(a)", Yes},
+		{"duplicate(b)", No},
+		{"duplicate(c)", No},
+		{`NOT duplicate("a")`, No},
+		{"type(a) = I", Yes},
+		{"a = x", No},
 	})
 	m = one(t, fttest.Table(func(e *fttest.Encoder) { e.Int32("a", 1) }))
 	checkVerdicts(t, m, []verdictCase{{"duplicate()", No}, {"duplicate(a)", No}})

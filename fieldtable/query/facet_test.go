@@ -35,7 +35,8 @@ func TestFacet(t *testing.T) {
 		}
 	}
 	f, err = compile(t, "mod3 = v1").Facet(t.Context(), s, PageRequest{}, operand(t, "$exchange"), 3)
-	if err != nil || f.Matched != 25 || f.With != 25 || len(f.Values) != 1 || f.Values[0].Text != "" || f.Values[0].Tag != 0 {
+	if err != nil || f.Matched != 25 || f.With != 25 || len(f.Values) != 1 || f.Values[0].Text != "" ||
+		f.Values[0].Tag != 0 {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
@@ -71,7 +72,8 @@ func TestHistogram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.Width != 5*time.Second || h.Matched != 300 || len(h.Counts) > 61 || len(h.Series) != 2 || !h.Start.Equal(testTime.Truncate(5*time.Second)) {
+	if h.Width != 5*time.Second || h.Matched != 300 || len(h.Counts) > 61 || len(h.Series) != 2 ||
+		!h.Start.Equal(testTime.Truncate(5*time.Second)) {
 		t.Fatalf("%v × %d from %v, %d matched, %d series", h.Width, len(h.Counts), h.Start, h.Matched, len(h.Series))
 	}
 	if h.Series[0].Text != "v0" || h.Series[0].Total != 25 || h.Series[1].Text != "v1" {
@@ -87,7 +89,10 @@ func TestHistogram(t *testing.T) {
 		}
 	}
 	from := testTime.Add(100 * time.Second)
-	h, err = compile(t, "").Histogram(t.Context(), s, PageRequest{From: from, To: from.Add(10 * time.Second)}, 120, nil, 0)
+	h, err = compile(t, "").Histogram(t.Context(), s, PageRequest{
+		From: from,
+		To:   from.Add(10 * time.Second),
+	}, 120, nil, 0)
 	if err != nil || h.Width != time.Second || h.Matched != 10 || h.Series != nil {
 		t.Errorf("%+v, %v", h, err)
 	}
@@ -103,9 +108,15 @@ func TestBarWidth(t *testing.T) {
 		bars int
 		want time.Duration
 	}{
-		{0, 120, time.Second}, {119 * time.Second, 120, time.Second}, {119*time.Second + 1, 120, 2 * time.Second},
-		{24 * time.Hour, 120, 15 * time.Minute}, {time.Hour, 1, time.Hour}, {1000 * 24 * time.Hour, 11, 101 * 24 * time.Hour},
-		{time.Hour, 120, time.Minute}, {60 * 24 * time.Hour, 120, 24 * time.Hour}, {300 * 24 * time.Hour, 120, 3 * 24 * time.Hour},
+		{0, 120, time.Second},
+		{119 * time.Second, 120, time.Second},
+		{119*time.Second + 1, 120, 2 * time.Second},
+		{24 * time.Hour, 120, 15 * time.Minute},
+		{time.Hour, 1, time.Hour},
+		{1000 * 24 * time.Hour, 11, 101 * 24 * time.Hour},
+		{time.Hour, 120, time.Minute},
+		{60 * 24 * time.Hour, 120, 24 * time.Hour},
+		{300 * 24 * time.Hour, 120, 3 * 24 * time.Hour},
 	} {
 		got := BarWidth(c.span, c.bars)
 		if got != c.want {
@@ -128,8 +139,14 @@ func TestOperand(t *testing.T) {
 		operand, text string
 		ok, damaged   bool
 	}{
-		{"list[1]", "6", true, false}, {"list[*]", "5", true, false}, {"list", "array", true, false}, {"list[2]", "", false, false},
-		{"nil", "void", true, false}, {"other", "", false, true}, {"$seq", "1", true, false}, {"$message_id", "", false, false},
+		{"list[1]", "6", true, false},
+		{"list[*]", "5", true, false},
+		{"list", "array", true, false},
+		{"list[2]", "", false, false},
+		{"nil", "void", true, false},
+		{"other", "", false, true},
+		{"$seq", "1", true, false},
+		{"$message_id", "", false, false},
 	} {
 		cell, ok, damaged := operand(t, c.operand).Get(m, nil, &s)
 		if string(cell.Text) != c.text || ok != c.ok || damaged != c.damaged {
@@ -165,24 +182,30 @@ func TestFacetDrift(t *testing.T) {
 func TestFacetValuesFilter(t *testing.T) {
 	var messages []testMessage
 	for i := range 40 {
-		messages = append(messages, testMessage{exchange: []string{"", "it's", "5"}[i%3], bodySize: uint64(i % 2), redelivered: i%3 == 0, received: time.Unix(int64(1_800_000_000+i%5), 5_000_000), table: fttest.Table(func(e *fttest.Encoder) {
-			switch i % 8 {
-			case 0:
-				e.Str("k", "it's")
-			case 1:
-				e.Str("k", "null")
-			case 2:
-				e.Void("k")
-			case 3:
-				e.Float64("k", 0.1)
-			case 4:
-				e.Bool("k", true)
-			case 5:
-				e.Str("k", "\x00\xff")
-			case 6:
-				e.Bytes("k", []byte{0xab, 0xcd})
-			}
-		})})
+		messages = append(messages, testMessage{
+			exchange:    []string{"", "it's", "5"}[i%3],
+			bodySize:    uint64(i % 2),
+			redelivered: i%3 == 0,
+			received:    time.Unix(int64(1_800_000_000+i%5), 5_000_000),
+			table: fttest.Table(func(e *fttest.Encoder) {
+				switch i % 8 {
+				case 0:
+					e.Str("k", "it's")
+				case 1:
+					e.Str("k", "null")
+				case 2:
+					e.Void("k")
+				case 3:
+					e.Float64("k", 0.1)
+				case 4:
+					e.Bool("k", true)
+				case 5:
+					e.Str("k", "\x00\xff")
+				case 6:
+					e.Bytes("k", []byte{0xab, 0xcd})
+				}
+			}),
+		})
 	}
 	s := archived(archive.Config{}, messages...)
 	for _, name := range []string{"k", "$exchange", "$size", "$redelivered", "$received"} {

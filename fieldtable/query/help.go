@@ -18,7 +18,10 @@ func Help() []HelpEntry {
 		{`(a OR b) AND NOT c`, `parentheses group`},
 		{`retries BETWEEN 1 AND 5`, `both ends included`},
 		{`tenant IN (acme, 'beta', 7)`, `equal to any of them`},
-		{`task LIKE 'shop.%.send_'`, `% is any run of characters, _ exactly one; for numbers and other types write the pattern in double quotes`},
+		{
+			`task LIKE 'shop.%.send_'`,
+			`% is any run of characters, _ exactly one; for numbers and other types write the pattern in double quotes`,
+		},
 		{`task LIKE '100!%' ESCAPE '!'`, `after the escape character, % and _ stand for themselves`},
 		{`eta IS NULL`, `absent or void; IS NOT NULL is the opposite`},
 		{`EXISTS(eta)`, `there, even if void: the same as eta by itself`},
@@ -28,7 +31,10 @@ func Help() []HelpEntry {
 		{`"and" = 5`, `names that are words of the language, numbers or begin with $ need double quotes`},
 		{`"caf\xe9" = x`, `\xNN is one byte of a name or value that is not UTF-8`},
 		{`on = true`, `a boolean that is true, or the text true`},
-		{`sent > '2026-01-31T18:00:00Z'`, `a timestamp against RFC 3339 text, or seconds since 1970; without a zone it is UTC`},
+		{
+			`sent > '2026-01-31T18:00:00Z'`,
+			`a timestamp against RFC 3339 text, or seconds since 1970; without a zone it is UTC`,
+		},
 		{`type(retries) = S`, `the tag on the wire`},
 		{`type(retries) <> int32`, `the name of a type: ` + typeNames()},
 		{`duplicate(tenant)`, `the header occurs more than once; comparisons use the first`},

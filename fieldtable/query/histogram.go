@@ -45,7 +45,14 @@ const (
 // is not nil, the bars are also split by its first value, with the given number of
 // most frequent values told apart. Where ctx ends first its error comes with what was counted
 // so far.
-func (q *Query) Histogram(ctx context.Context, s archive.Snapshot, r PageRequest, bars int, split *Operand, series int) (Histogram, error) {
+func (q *Query) Histogram(
+	ctx context.Context,
+	s archive.Snapshot,
+	r PageRequest,
+	bars int,
+	split *Operand,
+	series int,
+) (Histogram, error) {
 	h := Histogram{}
 	from, to := r.bounds(s)
 	h.Width = BarWidth(to.Sub(from), max(1, min(bars, maxBars)))

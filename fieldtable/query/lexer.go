@@ -45,7 +45,8 @@ func isKeyword(word string) bool {
 // isWordRune reports whether r may stand in a bare word.
 func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.IndexByte("-_.:$#@/", byte(r)) >= 0
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.IndexByte("-_.:$#@/", byte(r)) >= 0
 	}
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 }
@@ -97,8 +98,8 @@ func (l *lexer) next() (token, *Error) {
 	return token{}, l.unexpected()
 }
 
-// signsNumber reports whether the plus at this offset is the sign of a number that begins there, or of the exponent of one
-// that began at pos.
+// signsNumber reports whether the plus at this offset is the sign of a number that begins there, or
+// of the exponent of one that began at pos.
 func (l *lexer) signsNumber(plus int) bool {
 	before, after := l.src[l.pos:plus], l.src[plus+1:]
 	if after == "" || after[0] < '0' || after[0] > '9' {
@@ -186,7 +187,11 @@ func (l *lexer) name() (token, *Error) {
 			b.WriteByte(byte(unhex(rest[1])<<4 | unhex(rest[2])))
 			i += 3
 		default:
-			return token{}, &Error{i, min(i+2, len(l.src)), `After a backslash in double quotes stands ", \ or x with two hex digits.`}
+			return token{}, &Error{
+				i,
+				min(i+2, len(l.src)),
+				`After a backslash in double quotes stands ", \ or x with two hex digits.`,
+			}
 		}
 	}
 	return token{}, &Error{l.pos, len(l.src), "This name has no closing double quote."}

@@ -40,7 +40,8 @@ func (l *Memos) of(m archive.Message, d *fieldtable.Dialect) *fieldtable.Memo {
 	if e := slot.Load(); e != nil && e.seq == m.Seq() && e.dialect == d {
 		return e.memo
 	}
-	// A memo refers to the bytes that it reads. Those of the archive would keep a whole segment of it.
+	// A memo refers to the bytes that it reads. Those of the archive would keep a whole segment of
+	// it.
 	e := &liveMemo{m.Seq(), d, fieldtable.NewMemo(fieldtable.View(slices.Clone(encoded), d))}
 	slot.Store(e)
 	return e.memo

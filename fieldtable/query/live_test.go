@@ -14,7 +14,16 @@ import (
 
 func TestMemosGiveTheSameVerdicts(t *testing.T) {
 	s := numbered(300)
-	filters := []string{"n > 100", "mod3 = v1", "mod3", "n = 5 OR mod3 = v2", "pad LIKE '.%'", "malformed()", "$seq > 10", "missing = 1"}
+	filters := []string{
+		"n > 100",
+		"mod3 = v1",
+		"mod3",
+		"n = 5 OR mod3 = v2",
+		"pad LIKE '.%'",
+		"malformed()",
+		"$seq > 10",
+		"missing = 1",
+	}
 	var shared Memos
 	var wg sync.WaitGroup
 	for _, filter := range filters {
@@ -59,7 +68,10 @@ func TestMemosAreShared(t *testing.T) {
 func TestMemosHoldNoSegment(t *testing.T) {
 	a := archive.New(archive.Config{MaxBytes: 512 << 10, SegmentBytes: 16 << 10})
 	w := a.Writer()
-	header := wire.AppendContentHeaderPayload(nil, 0, wire.Property{Name: "headers", Raw: fttest.Table(func(e *fttest.Encoder) { e.Int32("n", 1) })})
+	header := wire.AppendContentHeaderPayload(nil, 0, wire.Property{
+		Name: "headers",
+		Raw:  fttest.Table(func(e *fttest.Encoder) { e.Int32("n", 1) }),
+	})
 	put := func() {
 		w.Begin(&wire.Delivery{Header: header, BodySize: 1000}, time.Now())
 		w.Body(make([]byte, 1000))

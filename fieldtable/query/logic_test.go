@@ -11,8 +11,17 @@ import (
 func TestPrecedence(t *testing.T) {
 	m := one(t, fttest.Table(func(e *fttest.Encoder) { e.Void("yes") }))
 	checkVerdicts(t, m, []verdictCase{
-		{"yes OR no AND no", Yes}, {"(yes OR no) AND no", No}, {"NOT no AND no", No}, {"NOT (no AND no)", Yes}, {"NOT yes OR yes", Yes},
-		{"NOT NOT yes", Yes}, {"no OR no OR yes", Yes}, {"yes AND yes AND no", No}, {"no = 1 OR yes", Yes}, {"no = 1 AND no", No}, {"NOT (no = 1 AND yes)", Unknown},
+		{"yes OR no AND no", Yes},
+		{"(yes OR no) AND no", No},
+		{"NOT no AND no", No},
+		{"NOT (no AND no)", Yes},
+		{"NOT yes OR yes", Yes},
+		{"NOT NOT yes", Yes},
+		{"no OR no OR yes", Yes},
+		{"yes AND yes AND no", No},
+		{"no = 1 OR yes", Yes},
+		{"no = 1 AND no", No},
+		{"NOT (no = 1 AND yes)", Unknown},
 	})
 }
 

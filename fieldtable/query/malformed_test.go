@@ -17,11 +17,25 @@ func TestDamagedTable(t *testing.T) {
 		e.Str("behind", "x")
 	}))
 	checkVerdicts(t, m, []verdictCase{
-		{"retries = 3", Yes}, {"retries = 4", No}, {"retries", Yes}, {"malformed()", Yes},
-		{"bad", Damaged}, {"behind", Damaged}, {"NOT behind", Damaged}, {"behind = x", Damaged}, {"behind IS NULL", Damaged}, {"type(behind) = S", Damaged},
-		{"behind = x AND retries = 3", Damaged}, {"behind = x AND retries = 4", No}, {"behind = x OR retries = 3", Yes},
-		{"duplicate()", Yes}, {"duplicate(twice)", Yes}, {"duplicate(retries)", Damaged}, {"duplicate(behind)", Damaged},
-		{"$size = 0 OR behind", Yes}, {"$header_count = 3", Yes},
+		{"retries = 3", Yes},
+		{"retries = 4", No},
+		{"retries", Yes},
+		{"malformed()", Yes},
+		{"bad", Damaged},
+		{"behind", Damaged},
+		{"NOT behind", Damaged},
+		{"behind = x", Damaged},
+		{"behind IS NULL", Damaged},
+		{"type(behind) = S", Damaged},
+		{"behind = x AND retries = 3", Damaged},
+		{"behind = x AND retries = 4", No},
+		{"behind = x OR retries = 3", Yes},
+		{"duplicate()", Yes},
+		{"duplicate(twice)", Yes},
+		{"duplicate(retries)", Damaged},
+		{"duplicate(behind)", Damaged},
+		{"$size = 0 OR behind", Yes},
+		{"$header_count = 3", Yes},
 	})
 }
 
@@ -39,12 +53,25 @@ func TestWholeTableDamage(t *testing.T) {
 	}
 	t.Run("no headers property", func(t *testing.T) {
 		checkVerdicts(t, one(t, nil), []verdictCase{
-			{"malformed()", No}, {"a", No}, {"a = 1", Unknown}, {"a IS NULL", Yes}, {"duplicate()", No}, {"duplicate(a)", No}, {"$headers", No},
-			{"$header_bytes = 0", Unknown}, {"$header_count = 0", Yes},
+			{"malformed()", No},
+			{"a", No},
+			{"a = 1", Unknown},
+			{"a IS NULL", Yes},
+			{"duplicate()", No},
+			{"duplicate(a)", No},
+			{"$headers", No},
+			{"$header_bytes = 0", Unknown},
+			{"$header_count = 0", Yes},
 		})
 	})
 	t.Run("content header cut before the table", func(t *testing.T) {
-		payload := wire.AppendContentHeaderPayload(nil, 0, wire.Property{Name: "headers", Raw: []byte{0, 0, 0, 0}}, wire.Property{Name: "priority", Raw: []byte{1}})
+		payload := wire.AppendContentHeaderPayload(nil, 0, wire.Property{
+			Name: "headers",
+			Raw:  []byte{0, 0, 0, 0},
+		}, wire.Property{
+			Name: "priority",
+			Raw:  []byte{1},
+		})
 		a := archive.New(archive.Config{MaxBytes: 1 << 20})
 		a.Writer().Begin(&wire.Delivery{Header: payload[:len(payload)-5]}, testTime)
 		a.Writer().Commit()

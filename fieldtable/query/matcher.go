@@ -15,8 +15,8 @@ type Matcher struct {
 	dialect *fieldtable.Dialect
 	// shaped: the archive's shapes and marks are of this dialect.
 	shaped bool
-	// decided holds decisions by the number of a shape, modulo its length, a power of two up to the limit: hostile churn of
-	// names costs time, not memory.
+	// decided holds decisions by the number of a shape, modulo its length, a power of two up to the
+	// limit: hostile churn of names costs time, not memory.
 	decided []decision
 	limit   int
 	scratch Scratch
@@ -37,7 +37,8 @@ type decision struct {
 	shape   *archive.Shape
 	truth   truth
 	decided bool
-	// places has the index of each of the query's keys among the fields of the shape, -1 where it is none of them.
+	// places has the index of each of the query's keys among the fields of the shape, -1 where it
+	// is none of them.
 	places []int
 }
 
@@ -46,7 +47,13 @@ type decision struct {
 // they differ, every message is read.
 func (q *Query) Matcher(archived, d *fieldtable.Dialect) *Matcher {
 	archived, d = orLenient(archived), orLenient(d)
-	return &Matcher{query: q, dialect: d, shaped: archived == d, limit: liveDecisions, scratch: Scratch{marked: archived == d}}
+	return &Matcher{
+		query:   q,
+		dialect: d,
+		shaped:  archived == d,
+		limit:   liveDecisions,
+		scratch: Scratch{marked: archived == d},
+	}
 }
 
 // Match decides message m of the snapshot s. Unlike Query.Match it does not look

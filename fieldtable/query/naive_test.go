@@ -134,7 +134,10 @@ func naiveCondition(c *condition, table *naiveValue) truth {
 	var values []naiveValue
 	unsure, lacking := false, false
 	if table != nil {
-		values, unsure, lacking = naiveFollow(*table, append(steps{{name: c.path.name, index: byName}}, c.path.steps...))
+		values, unsure, lacking = naiveFollow(*table, append(steps{{
+			name:  c.path.name,
+			index: byName,
+		}}, c.path.steps...))
 	}
 	result := truth(0)
 	for _, v := range values {
@@ -286,7 +289,12 @@ var errNoNumber = errors.New("no number")
 // naiveRat reads v as a number; inf is -1 or 1 for infinities.
 func naiveRat(v naiveValue) (r *big.Rat, inf int, err error) {
 	switch v.kind {
-	case fieldtable.KindVoid, fieldtable.KindBool, fieldtable.KindBytes, fieldtable.KindChar8, fieldtable.KindTable, fieldtable.KindArray:
+	case fieldtable.KindVoid,
+		fieldtable.KindBool,
+		fieldtable.KindBytes,
+		fieldtable.KindChar8,
+		fieldtable.KindTable,
+		fieldtable.KindArray:
 		return nil, 0, errNoNumber
 	case fieldtable.KindLongStr, fieldtable.KindShortStr:
 		if !naiveNumber.MatchString(v.displayed) {

@@ -11,9 +11,34 @@ import (
 
 func TestParseDecimalAccepts(t *testing.T) {
 	for s, ok := range map[string]bool{
-		"0": true, "-0": true, "+5": true, "5.": true, ".5": true, "-.5e-3": true, "1E10": true, "1e+5": true, "007": true, "1e99999": true,
-		"": false, "-": false, ".": false, "e5": false, "1e": false, "1e+": false, "1e100000": false, "1e999999999999": false, "5 ": false, " 5": false,
-		"0x10": false, "1_000": false, "NaN": false, "Inf": false, "1.2.3": false, "--1": false, "1e1.5": false, "５": false,
+		"0":              true,
+		"-0":             true,
+		"+5":             true,
+		"5.":             true,
+		".5":             true,
+		"-.5e-3":         true,
+		"1E10":           true,
+		"1e+5":           true,
+		"007":            true,
+		"1e99999":        true,
+		"":               false,
+		"-":              false,
+		".":              false,
+		"e5":             false,
+		"1e":             false,
+		"1e+":            false,
+		"1e100000":       false,
+		"1e999999999999": false,
+		"5 ":             false,
+		" 5":             false,
+		"0x10":           false,
+		"1_000":          false,
+		"NaN":            false,
+		"Inf":            false,
+		"1.2.3":          false,
+		"--1":            false,
+		"1e1.5":          false,
+		"５":              false,
 	} {
 		if _, got := parseDecimal([]byte(s)); got != ok {
 			t.Errorf("parseDecimal(%q): %v, want %v", s, got, ok)
@@ -60,7 +85,14 @@ func TestNumbersCompareAsRationals(t *testing.T) {
 		scale := r.Intn(256)
 		unit := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
 		for range 4 {
-			i := pick(r, int64(r.Uint64()), int64(near)+int64(r.Intn(3))-1, math.MaxInt64-int64(r.Intn(3)), math.MinInt64+int64(r.Intn(3)), int64(r.Intn(2000)-1000))
+			i := pick(
+				r,
+				int64(r.Uint64()),
+				int64(near)+int64(r.Intn(3))-1,
+				math.MaxInt64-int64(r.Intn(3)),
+				math.MinInt64+int64(r.Intn(3)),
+				int64(r.Intn(2000)-1000),
+			)
 			if got, want := n.cmpInt(i), new(big.Rat).SetInt64(i).Cmp(want); got != want {
 				t.Fatalf("%d against %s: %d, want %d", i, lit, got, want)
 			}
@@ -72,7 +104,14 @@ func TestNumbersCompareAsRationals(t *testing.T) {
 			if got, want := n.cmpScaled(i, scale), v.Cmp(want); got != want {
 				t.Fatalf("%d × 10^-%d against %s: %d, want %d", i, scale, lit, got, want)
 			}
-			f := pick(r, near, math.Nextafter(near, math.Inf(1)), math.Nextafter(near, math.Inf(-1)), r.NormFloat64(), float64(i))
+			f := pick(
+				r,
+				near,
+				math.Nextafter(near, math.Inf(1)),
+				math.Nextafter(near, math.Inf(-1)),
+				r.NormFloat64(),
+				float64(i),
+			)
 			if !math.IsInf(f, 0) {
 				if got, ok := n.cmpFloat(f); !ok || got != new(big.Rat).SetFloat64(f).Cmp(want) {
 					t.Fatalf("%g against %s: %d", f, lit, got)

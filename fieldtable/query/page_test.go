@@ -130,7 +130,15 @@ func TestPageRanges(t *testing.T) {
 				n = max(c.first, c.last) - min(c.first, c.last) + 1
 			}
 			if uint64(len(got)) != n || n > 0 && (got[0] != c.first || got[n-1] != c.last) || p.Next != 0 {
-				t.Errorf("%s, %q: %d messages, want %d … %d; next %d", c.name, filter, len(got), c.first, c.last, p.Next)
+				t.Errorf(
+					"%s, %q: %d messages, want %d … %d; next %d",
+					c.name,
+					filter,
+					len(got),
+					c.first,
+					c.last,
+					p.Next,
+				)
 			}
 			count, err := q.Count(t.Context(), s, c.r)
 			if err != nil || count.Matched != n || !count.Complete {
@@ -220,9 +228,12 @@ func TestPageAgreesWithMatch(t *testing.T) {
 	r := rand.New(rand.NewSource(7))
 	for _, cfg := range []archive.Config{
 		{MaxBytes: 4 << 20, SegmentBytes: 64 << 10},
-		{MaxBytes: 4 << 20, SegmentBytes: 64 << 10, MaxShapes: 20},                  // many without a shape
-		{MaxBytes: 4 << 20, SegmentBytes: 64 << 10, Dialect: fieldtable.QpidJava()}, // shapes of another dialect
-		{MaxBytes: 256 << 10, SegmentBytes: 64 << 10},                               // most are evicted
+		// many without a shape
+		{MaxBytes: 4 << 20, SegmentBytes: 64 << 10, MaxShapes: 20},
+		// shapes of another dialect
+		{MaxBytes: 4 << 20, SegmentBytes: 64 << 10, Dialect: fieldtable.QpidJava()},
+		// most are evicted
+		{MaxBytes: 256 << 10, SegmentBytes: 64 << 10},
 	} {
 		var messages []testMessage
 		for i := range 3000 {
@@ -235,7 +246,12 @@ func TestPageAgreesWithMatch(t *testing.T) {
 		s := archived(cfg, messages...)
 		for range 60 {
 			q := compile(t, randomFilter(r, 2))
-			req := PageRequest{Limit: 5000, Budget: time.Hour, ArchiveDialect: cfg.Dialect, Dialect: fieldtable.Lenient()}
+			req := PageRequest{
+				Limit:          5000,
+				Budget:         time.Hour,
+				ArchiveDialect: cfg.Dialect,
+				Dialect:        fieldtable.Lenient(),
+			}
 			var scratch Scratch
 			var want []uint64
 			damaged := uint64(0)
@@ -250,11 +266,27 @@ func TestPageAgreesWithMatch(t *testing.T) {
 			req.Ascending = true
 			p, err := q.Page(t.Context(), s, req)
 			if err != nil || !slices.Equal(seqs(p.Messages), want) || p.Damaged != damaged {
-				t.Fatalf("%s: page of %d and %d damaged, want %d and %d: %v", q, len(p.Messages), p.Damaged, len(want), damaged, err)
+				t.Fatalf(
+					"%s: page of %d and %d damaged, want %d and %d: %v",
+					q,
+					len(p.Messages),
+					p.Damaged,
+					len(want),
+					damaged,
+					err,
+				)
 			}
 			c, err := q.Count(t.Context(), s, req)
 			if err != nil || c.Matched != uint64(len(want)) || c.Damaged != damaged {
-				t.Fatalf("%s: count of %d and %d damaged, want %d and %d: %v", q, c.Matched, c.Damaged, len(want), damaged, err)
+				t.Fatalf(
+					"%s: count of %d and %d damaged, want %d and %d: %v",
+					q,
+					c.Matched,
+					c.Damaged,
+					len(want),
+					damaged,
+					err,
+				)
 			}
 			if c.Scanned+c.Skipped != uint64(s.Len()) {
 				t.Fatalf("%s: %d scanned and %d skipped of %d", q, c.Scanned, c.Skipped, s.Len())
@@ -290,7 +322,8 @@ func TestMatcherOutlivesShapes(t *testing.T) {
 			reused[id][s.Shape(id)] = true
 		}
 		for _, x := range matchers {
-			if got, want := x.Match(s, m), x.query.Match(m, nil, &scratch); got != want && !(noMatch(got) && noMatch(want)) {
+			if got, want := x.Match(s, m), x.query.Match(m, nil, &scratch); got != want &&
+				!(noMatch(got) && noMatch(want)) {
 				t.Fatalf("%s, message %d: %v, want %v", x.query, seq, got, want)
 			}
 		}
@@ -322,7 +355,9 @@ func TestExplain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n.Scanned != c.scanned || n.Skipped != c.skipped || n.Shapes != 4 || n.ShapesMatched != c.shapesMatched || n.Decoded != 0 || n.Filter != q.String() {
+		if n.Scanned != c.scanned || n.Skipped != c.skipped || n.Shapes != 4 || n.ShapesMatched != c.shapesMatched ||
+			n.Decoded != 0 ||
+			n.Filter != q.String() {
 			t.Errorf("%s: %+v", c.filter, n.Explain)
 		}
 		if reads := n.BytesRead > 0; reads != (len(q.Keys()) > 0 && c.scanned > 0) {

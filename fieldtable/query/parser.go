@@ -63,7 +63,11 @@ func parseOperand(src string) (*condition, []string, *Error) {
 }
 
 func tooLong(src string) *Error {
-	return &Error{min(MaxSource, len(src)), len(src), "A filter may have at most " + strconv.Itoa(MaxSource) + " bytes."}
+	return &Error{
+		min(MaxSource, len(src)),
+		len(src),
+		"A filter may have at most " + strconv.Itoa(MaxSource) + " bytes.",
+	}
 }
 
 func (p *parser) advance() *Error {
@@ -118,7 +122,11 @@ func (p *parser) leftover() *Error {
 	case p.tok.kind == tokOp:
 		return errorAt(p.tok, "A comparison has one operator: put AND between two conditions.")
 	}
-	return errorAt(p.tok, "Write AND or OR before %s: two conditions need one between them, and a value with spaces needs quotes.", p.found())
+	return errorAt(
+		p.tok,
+		"Write AND or OR before %s: two conditions need one between them, and a value with spaces needs quotes.",
+		p.found(),
+	)
 }
 
 func (p *parser) enter(by token) *Error {
@@ -188,7 +196,10 @@ func (p *parser) primary() (node, *Error) {
 		}
 		return n, p.expect(")", "to close the parenthesis at byte "+strconv.Itoa(t.off))
 	case t.kind == tokText:
-		return nil, errorAt(t, "Single quotes are for values: a condition begins with a header's name, if need be in double quotes.")
+		return nil, errorAt(
+			t,
+			"Single quotes are for values: a condition begins with a header's name, if need be in double quotes.",
+		)
 	case t.kind == tokWord && isBoolWord(t.text):
 		return nil, errorAt(t, "A condition begins with a header's name: put %s in double quotes if it is one.", t.text)
 	case t.keyword("EXISTS"):
@@ -237,7 +248,11 @@ func (p *parser) path(name token) (*condition, *Error) {
 			return c, nil
 		}
 		if len(c.path.steps) > maxSteps {
-			return nil, &Error{name.off, p.last.end, "A path may go at most " + strconv.Itoa(maxSteps) + " levels down."}
+			return nil, &Error{
+				name.off,
+				p.last.end,
+				"A path may go at most " + strconv.Itoa(maxSteps) + " levels down.",
+			}
 		}
 	}
 }
@@ -306,7 +321,12 @@ func (p *parser) propertyName() (*condition, *Error) {
 	t := p.tok
 	prop, ok := propertyByName(t.text[1:])
 	if !ok {
-		return nil, errorAt(t, "There is no %s: put it in double quotes if it is a header's name; the properties are %s.", t.text, propertyNames())
+		return nil, errorAt(
+			t,
+			"There is no %s: put it in double quotes if it is a header's name; the properties are %s.",
+			t.text,
+			propertyNames(),
+		)
 	}
 	return &condition{prop: prop}, p.advance()
 }
@@ -464,7 +484,10 @@ func (p *parser) literal(c *condition, where string, equality bool) (literal, *E
 	switch {
 	case t.kind == tokWord && isKeyword(t.text) && !isBoolWord(t.text):
 		if t.keyword("NULL") {
-			return literal{}, errorAt(t, "Nothing equals NULL: write IS NULL, or put it in double quotes if it is the value.")
+			return literal{}, errorAt(
+				t,
+				"Nothing equals NULL: write IS NULL, or put it in double quotes if it is the value.",
+			)
 		}
 		return literal{}, p.expected("Expected a value %s (in double quotes if it is spelled like that)", where)
 	case t.kind != tokWord && t.kind != tokName && t.kind != tokText:

@@ -51,11 +51,29 @@ func randomField(r *rand.Rand, e *fttest.Encoder, depth int) {
 	case 5:
 		e.Float32(name, pick[float32](r, 0.1, 5, float32(math.NaN())))
 	case 6:
-		e.Float64(name, pick(r, 0.1, 5, -0.5, 1<<53, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, 5e-324))
+		e.Float64(
+			name,
+			pick(
+				r,
+				0.1,
+				5,
+				-0.5,
+				1<<53,
+				math.Copysign(0, -1),
+				math.Inf(1),
+				math.Inf(-1),
+				math.NaN(),
+				math.MaxFloat64,
+				5e-324,
+			),
+		)
 	case 7:
 		e.Decimal(name, pick[uint8](r, 0, 1, 2, 20, 255), pick[int32](r, -5, 0, 5, 50, 500, math.MaxInt32))
 	case 8, 9, 10:
-		e.Str(name, pick(r, "", "acme", "5", "5.0", "0.1", "a_b", "a%b", "abab", "TRUE", "void", "2023-11-14", "\xff\xe9", "é"))
+		e.Str(
+			name,
+			pick(r, "", "acme", "5", "5.0", "0.1", "a_b", "a%b", "abab", "TRUE", "void", "2023-11-14", "\xff\xe9", "é"),
+		)
 	case 11:
 		e.Bytes(name, pick(r, []byte{0x5}, []byte("acme"), nil))
 	case 12:
@@ -103,8 +121,40 @@ func randomFilter(r *rand.Rand, depth int) string {
 		}
 	}
 	literal := func() string {
-		return pick(r, "5", "5.0", "-5", "0", "0.1", "1e400", "-1e400", "1e-400", "9007199254740993", "9223372036854775808", "-9223372036854775808.5",
-			"acme", "'acme'", `"5"`, "'5'", "true", "FALSE", "'TRUE'", "void", "NaN", `"+Inf"`, "table", "2023-11-14", "'2023-11-14T22:13:20Z'", `"\xff\xe9"`, "é", "''", `""`, "05", "61", "61636d65")
+		return pick(
+			r,
+			"5",
+			"5.0",
+			"-5",
+			"0",
+			"0.1",
+			"1e400",
+			"-1e400",
+			"1e-400",
+			"9007199254740993",
+			"9223372036854775808",
+			"-9223372036854775808.5",
+			"acme",
+			"'acme'",
+			`"5"`,
+			"'5'",
+			"true",
+			"FALSE",
+			"'TRUE'",
+			"void",
+			"NaN",
+			`"+Inf"`,
+			"table",
+			"2023-11-14",
+			"'2023-11-14T22:13:20Z'",
+			`"\xff\xe9"`,
+			"é",
+			"''",
+			`""`,
+			"05",
+			"61",
+			"61636d65",
+		)
 	}
 	maybeNot := pick(r, "", "NOT ")
 	switch r.Intn(12) {
@@ -117,13 +167,34 @@ func randomFilter(r *rand.Rand, depth int) string {
 	case 3:
 		return path + " " + maybeNot + "BETWEEN " + literal() + " AND " + literal()
 	case 4:
-		return path + " " + maybeNot + "LIKE " + pick(r, "'a%'", `"%5%"`, "'_'", `"__"`, "'%a_%'", "'a!_b' ESCAPE '!'", "'a!%%' ESCAPE '!'", "'%'", `"\xff_"`, "'%b'", "'é'")
+		return path + " " + maybeNot + "LIKE " + pick(
+			r,
+			"'a%'",
+			`"%5%"`,
+			"'_'",
+			`"__"`,
+			"'%a_%'",
+			"'a!_b' ESCAPE '!'",
+			"'a!%%' ESCAPE '!'",
+			"'%'",
+			`"\xff_"`,
+			"'%b'",
+			"'é'",
+		)
 	case 5:
 		return "type(" + path + ") " + pick(r, "=", "<>") + " " + pick(r, "S", "I", "int8", "array", "void", "'T'")
 	case 6:
 		return "duplicate(" + pick(r, "a", "b", `"d e"`, "") + ")"
 	case 7:
-		return pick(r, "malformed()", "$size = 0", "$redelivered", "$message_id IS NULL", "$message_id = x", "$header_count > 2")
+		return pick(
+			r,
+			"malformed()",
+			"$size = 0",
+			"$redelivered",
+			"$message_id IS NULL",
+			"$message_id = x",
+			"$header_count > 2",
+		)
 	default:
 		return path + " " + pick(r, "=", "<>", "<", "<=", ">", ">=") + " " + literal()
 	}

@@ -29,23 +29,68 @@ const (
 // properties lists all, in the order of the documentation.
 func properties() []property {
 	return []property{
-		fact("exchange", propertyText, "exchange it was published to", func(m *archive.Message, d *datum) { d.setText(m.Exchange()) }),
-		fact("routing_key", propertyText, "routing key", func(m *archive.Message, d *datum) { d.setText(m.RoutingKey()) }),
-		fact("consumer_tag", propertyText, "consumer it was delivered to", func(m *archive.Message, d *datum) { d.setText(m.ConsumerTag()) }),
-		fact("delivery_tag", propertyNumber, "delivery tag", func(m *archive.Message, d *datum) { d.setUint(m.DeliveryTag()) }),
-		fact("redelivered", propertyBool, "the broker's redelivered flag", func(m *archive.Message, d *datum) { *d = datum{class: classBool, bool: m.Redelivered()} }),
-		fact("received", propertyTime, "when headerglass received it", func(m *archive.Message, d *datum) { d.setTime(m.Received().UnixNano(), 9) }),
+		fact(
+			"exchange",
+			propertyText,
+			"exchange it was published to",
+			func(m *archive.Message, d *datum) { d.setText(m.Exchange()) },
+		),
+		fact(
+			"routing_key",
+			propertyText,
+			"routing key",
+			func(m *archive.Message, d *datum) { d.setText(m.RoutingKey()) },
+		),
+		fact(
+			"consumer_tag",
+			propertyText,
+			"consumer it was delivered to",
+			func(m *archive.Message, d *datum) { d.setText(m.ConsumerTag()) },
+		),
+		fact(
+			"delivery_tag",
+			propertyNumber,
+			"delivery tag",
+			func(m *archive.Message, d *datum) { d.setUint(m.DeliveryTag()) },
+		),
+		fact("redelivered", propertyBool, "the broker's redelivered flag", func(m *archive.Message, d *datum) {
+			*d = datum{
+				class: classBool,
+				bool:  m.Redelivered(),
+			}
+		}),
+		fact(
+			"received",
+			propertyTime,
+			"when headerglass received it",
+			func(m *archive.Message, d *datum) { d.setTime(m.Received().UnixNano(), 9) },
+		),
 		fact("seq", propertyNumber, "number in the archive", func(m *archive.Message, d *datum) { d.setUint(m.Seq()) }),
-		fact("size", propertyNumber, "bytes of the body", func(m *archive.Message, d *datum) { d.setUint(m.BodySize()) }),
-		{"header_count", propertyNumber, "headers at top level, up to damage if there is any", func(s *Scratch, d *datum) presence {
-			d.setUint(uint64(s.headerCount()))
-			return present
-		}},
-		{"header_bytes", propertyNumber, "bytes of the header table with its length", func(s *Scratch, d *datum) presence {
-			p := s.tableState()
-			d.setUint(uint64(len(s.encoded)))
-			return p
-		}},
+		fact(
+			"size",
+			propertyNumber,
+			"bytes of the body",
+			func(m *archive.Message, d *datum) { d.setUint(m.BodySize()) },
+		),
+		{
+			"header_count",
+			propertyNumber,
+			"headers at top level, up to damage if there is any",
+			func(s *Scratch, d *datum) presence {
+				d.setUint(uint64(s.headerCount()))
+				return present
+			},
+		},
+		{
+			"header_bytes",
+			propertyNumber,
+			"bytes of the header table with its length",
+			func(s *Scratch, d *datum) presence {
+				p := s.tableState()
+				d.setUint(uint64(len(s.encoded)))
+				return p
+			},
+		},
 		basic("content_type", propertyText, 1<<15),
 		basic("content_encoding", propertyText, 1<<14),
 		{"headers", propertyPresence, "the header table is there", func(s *Scratch, d *datum) presence {

@@ -186,7 +186,8 @@ func (s *Scratch) project() presence {
 	return present
 }
 
-// pick takes the values from where the archive noted that they are. It reports whether there are such notes.
+// pick takes the values from where the archive noted that they are. It reports whether there are
+// such notes.
 func (s *Scratch) pick() bool {
 	s.damaged = s.shape.Damaged
 	for slot, i := range s.places {
@@ -211,7 +212,8 @@ func (s *Scratch) load(v *fieldtable.Value) {
 	s.datum.removed = s.message.Redacted() && s.message.ValueRemoved(v)
 }
 
-// holds tests what is loaded. A comparison with a value that was removed is unknown, unless its type settles it.
+// holds tests what is loaded. A comparison with a value that was removed is unknown, unless its
+// type settles it.
 func (s *Scratch) holds(t test) truth {
 	if s.datum.removed {
 		switch t.(type) {

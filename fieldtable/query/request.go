@@ -56,7 +56,8 @@ type stretch struct {
 	lo, hi  int
 	// timed: messages may lie outside the time range, each has to be asked.
 	timed bool
-	// counts are those of the whole segment once shapeCounts was called: in the newest one they have to be counted.
+	// counts are those of the whole segment once shapeCounts was called: in the newest one they
+	// have to be counted.
 	counts []archive.ShapeCount
 }
 

@@ -23,7 +23,12 @@ type collector interface {
 // scan shows every message of the range that matches to one of the collectors,
 // on all cores. It gives way to other goroutines every few microseconds, so that
 // ingest keeps its share. Where ctx ends, what was collected so far stays valid.
-func (q *Query) scan(ctx context.Context, s archive.Snapshot, r PageRequest, newCollector func() collector) (Explain, error) {
+func (q *Query) scan(
+	ctx context.Context,
+	s archive.Snapshot,
+	r PageRequest,
+	newCollector func() collector,
+) (Explain, error) {
 	start := time.Now()
 	work := slices.Collect(r.stretches(s))
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(work)))

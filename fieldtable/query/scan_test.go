@@ -30,7 +30,19 @@ func TestQueriesDuringIngestAndEviction(t *testing.T) {
 			appendMessage(a.Writer(), &testMessage{received: testTime, table: tables[i%len(tables)]})
 		}
 	})
-	even, all, value, odd := compile(t, "even"), compile(t, ""), compile(t, "even = yes"), compile(t, "NOT even AND n >= 0")
+	even, all, value, odd := compile(
+		t,
+		"even",
+	), compile(
+		t,
+		"",
+	), compile(
+		t,
+		"even = yes",
+	), compile(
+		t,
+		"NOT even AND n >= 0",
+	)
 	for range 4 {
 		wg.Go(func() {
 			for i := 0; ; i++ {

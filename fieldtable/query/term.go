@@ -6,9 +6,9 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 )
 
-// equal writes the condition that the operand, as a filter writes it, has the value that is displayed as text: for text
-// text only, for numbers any number, otherwise what is displayed. For void it is IS NULL; for tables and arrays, that they
-// are there.
+// equal writes the condition that the operand, as a filter writes it, has the value that is
+// displayed as text: for text text only, for numbers any number, otherwise what is displayed. For
+// void it is IS NULL; for tables and arrays, that they are there.
 func equal(operand string, kind fieldtable.Kind, text string) string {
 	switch kind {
 	case fieldtable.KindVoid:
@@ -19,8 +19,16 @@ func equal(operand string, kind fieldtable.Kind, text string) string {
 		if strings.ToValidUTF8(text, "") == text && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
 			return operand + " = " + string(appendText(nil, text))
 		}
-	case fieldtable.KindInt8, fieldtable.KindUint8, fieldtable.KindInt16, fieldtable.KindUint16, fieldtable.KindInt32, fieldtable.KindUint32,
-		fieldtable.KindInt64, fieldtable.KindUint64, fieldtable.KindDecimal, fieldtable.KindTimestamp:
+	case fieldtable.KindInt8,
+		fieldtable.KindUint8,
+		fieldtable.KindInt16,
+		fieldtable.KindUint16,
+		fieldtable.KindInt32,
+		fieldtable.KindUint32,
+		fieldtable.KindInt64,
+		fieldtable.KindUint64,
+		fieldtable.KindDecimal,
+		fieldtable.KindTimestamp:
 		return operand + " = " + text
 	}
 	// In quotes, so that digits do not stand for a number: what is displayed of a

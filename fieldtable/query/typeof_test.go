@@ -16,11 +16,27 @@ func TestTypeOf(t *testing.T) {
 		e.Array("a", func(e *fttest.Encoder) { e.Int32("", 1); e.Str("", "x") })
 	}))
 	checkVerdicts(t, m, []verdictCase{
-		{"type(s) = 'S'", Yes}, {"type(s) = S", Yes}, {"type(s) = 's'", No}, {"type(s) = longstr", Yes}, {"type(s) <> longstr", No}, {"type(s) = shortstr", No},
-		{"type(i16) = int16 AND type(u) = int16", Yes}, {"type(u) = 's'", No}, {"type(u) = U", Yes},
-		{"type(nil) = V", Yes}, {"type(nil) = void", Yes}, {"type(missing) = S", Unknown}, {"type(missing) <> S", Unknown},
-		{"type(s) IN (I, S)", Yes}, {"type(s) NOT IN (I, longstr)", No}, {"type(s) NOT IN (I, void)", Yes},
-		{"type(a) = array", Yes}, {"type(a[1]) = S", Yes}, {"type(a[*]) = S", Yes}, {"type(a[*]) <> S", Yes}, {"type(a[*]) = void", No},
+		{"type(s) = 'S'", Yes},
+		{"type(s) = S", Yes},
+		{"type(s) = 's'", No},
+		{"type(s) = longstr", Yes},
+		{"type(s) <> longstr", No},
+		{"type(s) = shortstr", No},
+		{"type(i16) = int16 AND type(u) = int16", Yes},
+		{"type(u) = 's'", No},
+		{"type(u) = U", Yes},
+		{"type(nil) = V", Yes},
+		{"type(nil) = void", Yes},
+		{"type(missing) = S", Unknown},
+		{"type(missing) <> S", Unknown},
+		{"type(s) IN (I, S)", Yes},
+		{"type(s) NOT IN (I, longstr)", No},
+		{"type(s) NOT IN (I, void)", Yes},
+		{"type(a) = array", Yes},
+		{"type(a[1]) = S", Yes},
+		{"type(a[*]) = S", Yes},
+		{"type(a[*]) <> S", Yes},
+		{"type(a[*]) = void", No},
 	})
 	m = one(t, fttest.Table(func(e *fttest.Encoder) { e.Int64("l", 1) }))
 	var s Scratch

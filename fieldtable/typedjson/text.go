@@ -11,9 +11,10 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 )
 
-// AppendText appends a table for reading in a terminal: one field a line with its offset, tag and type, nested ones indented, damage
-// where it is, then what else the octets could mean. Names and strings are quoted so that no control or bidirectional
-// character gets through. Every line ends with a newline and none with a space.
+// AppendText appends a table for reading in a terminal: one field a line with its offset, tag and
+// type, nested ones indented, damage where it is, then what else the octets could mean. Names and
+// strings are quoted so that no control or bidirectional character gets through. Every line ends
+// with a newline and none with a space.
 func AppendText(dst []byte, t fieldtable.Table) []byte {
 	dst = fmt.Appendf(dst, "dialect %s, ", t.Dialect().Name())
 	if n, ok := t.DeclaredLen(); ok {

@@ -1,22 +1,25 @@
-// Package typedjson writes field tables as JSON that loses nothing: order, duplicates, type tags, offsets, 64-bit integers and
-// octets that are no text all survive, and damage stands where it is.
+// Package typedjson writes field tables as JSON that loses nothing: order, duplicates, type tags,
+// offsets, 64-bit integers and octets that are no text all survive, and damage stands where it is.
 //
 // A table is {"fields":[…],"error":null}: a list, never an object keyed by names. A field is
 //
 //	{"key":"k","tag":"S","type":"longstr","value":"v","offset":4,"end":12}
 //
-// with offsets in octets from the outermost table's first length octet. A name that is no UTF-8 has "key":null and "key_hex".
-// An array is {"items":[…],"error":null}, its elements without key. An error is
+// with offsets in octets from the outermost table's first length octet. A name that is no UTF-8 has
+// "key":null and "key_hex". An array is {"items":[…],"error":null}, its elements without key. An
+// error is
 //
 //	{"offset":13,"reason":"unknown_tag","path":"x-death[0].reason","tag":"Z"}
 //
 // without tag where there is none. A tag is always one character whose code point is the octet.
 //
-// The values, by type: bool as true or false; int8 to uint32 as numbers; int64 and uint64 as strings of digits; float32 and
-// float64 as the shortest number that reads back the same, or "NaN", "+Inf", "-Inf"; decimal as a string with as many digits after
-// the point as its scale; longstr and shortstr as strings, or {"hex":"…"} if they are no UTF-8; bytes and char8 as {"hex":"…"};
-// timestamp as {"unit":"s","value":"1700000000","time":"2023-11-14T22:13:20Z"}, with unit "ms" and three decimals where the dialect
-// counts milliseconds, and time null outside the years 1 to 9999; void as null; table and array as above.
+// The values, by type: bool as true or false; int8 to uint32 as numbers; int64 and uint64 as
+// strings of digits; float32 and float64 as the shortest number that reads back the same, or "NaN",
+// "+Inf", "-Inf"; decimal as a string with as many digits after the point as its scale; longstr and
+// shortstr as strings, or {"hex":"…"} if they are no UTF-8; bytes and char8 as {"hex":"…"};
+// timestamp as {"unit":"s","value":"1700000000","time":"2023-11-14T22:13:20Z"}, with unit "ms" and
+// three decimals where the dialect counts milliseconds, and time null outside the years 1 to 9999;
+// void as null; table and array as above.
 //
 // The output is ASCII-safe for HTML and script contexts: <, >, &, U+2028 and U+2029 are escaped.
 package typedjson
@@ -43,8 +46,8 @@ func AppendArray(dst []byte, a fieldtable.Array) []byte {
 	return appendElements(append(dst, `{"items":[`...), &s)
 }
 
-// AppendDecode appends {"dialect":…,"length":…,"fields":[…],"error":…} on one line. The length is the one that the table claims,
-// null if its octets are incomplete.
+// AppendDecode appends {"dialect":…,"length":…,"fields":[…],"error":…} on one line. The length is
+// the one that the table claims, null if its octets are incomplete.
 func AppendDecode(dst []byte, t fieldtable.Table) []byte {
 	dst = append(dst, `{"dialect":`...)
 	dst = AppendString(dst, t.Dialect().Name())
@@ -191,8 +194,8 @@ func appendTimestamp(dst []byte, ts fieldtable.Timestamp) []byte {
 	return append(dst, "null}"...)
 }
 
-// AppendString appends a JSON string. Characters that would need care in HTML, scripts or line-based formats are escaped;
-// s should be UTF-8, an octet that is not becomes U+FFFD.
+// AppendString appends a JSON string. Characters that would need care in HTML, scripts or
+// line-based formats are escaped; s should be UTF-8, an octet that is not becomes U+FFFD.
 func AppendString[T string | []byte](dst []byte, s T) []byte {
 	const hexDigits = "0123456789abcdef"
 	dst = append(dst, '"')

@@ -24,7 +24,8 @@ const (
 	qpidText   = "lenient qpid-java qpid-dotnet"
 )
 
-// values are the boundaries of every tag: octets in hexadecimal, tag first, and the type and value that they have.
+// values are the boundaries of every tag: octets in hexadecimal, tag first, and the type and value
+// that they have.
 var values = []struct{ dialects, octets, kind, value string }{
 	{modern + " qpid-336", "74 00", "bool", "false"},
 	{modern + " qpid-336", "74 01", "bool", "true"},
@@ -103,7 +104,12 @@ var values = []struct{ dialects, octets, kind, value string }{
 	{strings.Replace(everywhere, " qpid-dotnet", "", 1), "44 0a 7fffffff", "decimal", `"0.2147483647"`},
 	{strings.Replace(everywhere, " qpid-dotnet", "", 1), "44 0c 00000001", "decimal", `"0.000000000001"`},
 	{strings.Replace(everywhere, " qpid-dotnet", "", 1), "44 02 00000000", "decimal", `"0.00"`},
-	{strings.Replace(everywhere, " qpid-dotnet", "", 1), "44 ff 00000001", "decimal", `"0.` + strings.Repeat("0", 254) + `1"`},
+	{
+		strings.Replace(everywhere, " qpid-dotnet", "", 1),
+		"44 ff 00000001",
+		"decimal",
+		`"0.` + strings.Repeat("0", 254) + `1"`,
+	},
 
 	{everywhere, "53 00000000", "longstr", `""`},
 	{everywhere, "53 00000005 68656c6c6f", "longstr", `"hello"`},
@@ -120,7 +126,12 @@ var values = []struct{ dialects, octets, kind, value string }{
 	{"qpid-336", "6e", "void", "null"},
 
 	{"lenient rabbitmq qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c qpid-336", "78 00000000", "bytes", `{"hex":""}`},
-	{"lenient rabbitmq qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c qpid-336", "78 00000002 6869", "bytes", `{"hex":"6869"}`},
+	{
+		"lenient rabbitmq qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c qpid-336",
+		"78 00000002 6869",
+		"bytes",
+		`{"hex":"6869"}`,
+	},
 	{qpidText + " qpid-336", "6b 41", "char8", `{"hex":"41"}`},
 	{qpidText + " qpid-336", "6b ff", "char8", `{"hex":"ff"}`},
 	{"lenient rabbitmq spec-0-9-1 spec-0-9 qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c", "56", "void", "null"},
@@ -130,22 +141,52 @@ var values = []struct{ dialects, octets, kind, value string }{
 	{"lenient rabbitmq spec-0-9-1 spec-0-9 spec-0-8 py-amqp-legacy rabbitmq-c", "54 0000000000000000", "timestamp",
 		`{"unit":"s","value":"0","time":"1970-01-01T00:00:00Z"}`},
 	{"lenient rabbitmq", "54 ffffffffffffffff", "timestamp", `{"unit":"s","value":"-1","time":"1969-12-31T23:59:59Z"}`},
-	{"lenient", "54 0000003afff4417f", "timestamp", `{"unit":"s","value":"253402300799","time":"9999-12-31T23:59:59Z"}`},
+	{
+		"lenient",
+		"54 0000003afff4417f",
+		"timestamp",
+		`{"unit":"s","value":"253402300799","time":"9999-12-31T23:59:59Z"}`,
+	},
 	{"lenient", "54 0000003afff44180", "timestamp", `{"unit":"s","value":"253402300800","time":null}`},
-	{"lenient", "54 fffffff1886e0900", "timestamp", `{"unit":"s","value":"-62135596800","time":"0001-01-01T00:00:00Z"}`},
+	{
+		"lenient",
+		"54 fffffff1886e0900",
+		"timestamp",
+		`{"unit":"s","value":"-62135596800","time":"0001-01-01T00:00:00Z"}`,
+	},
 	{"lenient", "54 fffffff1886e08ff", "timestamp", `{"unit":"s","value":"-62135596801","time":null}`},
 	{"lenient", "54 8000000000000000", "timestamp", `{"unit":"s","value":"-9223372036854775808","time":null}`},
-	{"qpid-java", "54 0000018bcfe5687b", "timestamp", `{"unit":"ms","value":"1700000000123","time":"2023-11-14T22:13:20.123Z"}`},
-	{"qpid-java", "54 000000006553f100", "timestamp", `{"unit":"ms","value":"1700000000","time":"1970-01-20T16:13:20.000Z"}`},
+	{
+		"qpid-java",
+		"54 0000018bcfe5687b",
+		"timestamp",
+		`{"unit":"ms","value":"1700000000123","time":"2023-11-14T22:13:20.123Z"}`,
+	},
+	{
+		"qpid-java",
+		"54 000000006553f100",
+		"timestamp",
+		`{"unit":"ms","value":"1700000000","time":"1970-01-20T16:13:20.000Z"}`,
+	},
 	{"qpid-java", "54 ffffffffffffffff", "timestamp", `{"unit":"ms","value":"-1","time":"1969-12-31T23:59:59.999Z"}`},
-	{"qpid-java", "54 0000e677d21fdbff", "timestamp", `{"unit":"ms","value":"253402300799999","time":"9999-12-31T23:59:59.999Z"}`},
+	{
+		"qpid-java",
+		"54 0000e677d21fdbff",
+		"timestamp",
+		`{"unit":"ms","value":"253402300799999","time":"9999-12-31T23:59:59.999Z"}`,
+	},
 	{"qpid-java", "54 0000e677d21fdc00", "timestamp", `{"unit":"ms","value":"253402300800000","time":null}`},
 
 	{everywhere + " qpid-336", "46 00000000", "table", `{"fields":[],"error":null}`},
 	{everywhere, "46 00000008 0161 49 00000001 00", "table",
 		`{"fields":[{"key":"a","tag":"I","type":"int32","value":1,"offset":11,"end":18}],` +
 			`"error":{"offset":19,"reason":"missing_tag","path":"k.\"\""}}`},
-	{"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c", "41 00000000", "array", `{"items":[],"error":null}`},
+	{
+		"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c",
+		"41 00000000",
+		"array",
+		`{"items":[],"error":null}`,
+	},
 	{"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c", "41 00000003 7401 56", "array",
 		`{"items":[{"tag":"t","type":"bool","value":true,"offset":11,"end":13},{"tag":"V","type":"void","value":null,"offset":13,"end":14}],"error":null}`},
 	{"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c", "41 00000003 56 ff 56", "array",
@@ -167,8 +208,12 @@ func TestValues(t *testing.T) {
 				t.Fatal(err)
 			}
 			table := fieldtable.View(encoded, dialect)
-			want := `{"fields":[{"key":"k","tag":"` + string(rune(value[0])) + `","type":"` + c.kind + `","value":` + c.value +
-				`,"offset":4,"end":` + itoa(len(encoded)) + `}],"error":null}`
+			want := `{"fields":[{"key":"k","tag":"` + string(
+				rune(value[0]),
+			) + `","type":"` + c.kind + `","value":` + c.value +
+				`,"offset":4,"end":` + itoa(
+				len(encoded),
+			) + `}],"error":null}`
 			if got := string(typedjson.AppendTable(nil, table)); got != want {
 				t.Errorf("%s in %s:\n got %s\nwant %s", c.octets, name, got, want)
 			}
@@ -260,7 +305,8 @@ func checkJSON(t testing.TB, encoded []byte, d *fieldtable.Dialect) {
 	i := 0
 	for f, err := range table.All() {
 		if err != nil {
-			if e := err.(*fieldtable.SyntaxError); got.Error == nil || got.Error.Path != strings.ToValidUTF8(e.Path, "\uFFFD") {
+			if e := err.(*fieldtable.SyntaxError); got.Error == nil ||
+				got.Error.Path != strings.ToValidUTF8(e.Path, "\uFFFD") {
 				t.Fatalf("error %v, want %v", got.Error, err)
 			}
 			return
@@ -272,7 +318,8 @@ func checkJSON(t testing.TB, encoded []byte, d *fieldtable.Dialect) {
 		} else if octets, err := hex.DecodeString(field.KeyHex); err == nil {
 			name = string(octets)
 		}
-		if name != string(f.Name) || []rune(field.Tag)[0] != rune(f.Value.Tag()) || field.Offset != f.Offset || field.End != f.End {
+		if name != string(f.Name) || []rune(field.Tag)[0] != rune(f.Value.Tag()) || field.Offset != f.Offset ||
+			field.End != f.End {
 			t.Fatalf("field %d is %+v, want %q", i, field, f.Name)
 		}
 		i++

@@ -16,8 +16,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
-// vector is one case of testdata/fieldtable.json. A whole table has Fields; a damaged one the first error in depth-first wire
-// order, and what can be read of the outermost table.
+// vector is one case of testdata/fieldtable.json. A whole table has Fields; a damaged one the first
+// error in depth-first wire order, and what can be read of the outermost table.
 type vector struct {
 	Name       string           `json:"name"`
 	Dialects   []string         `json:"dialects"`

@@ -48,9 +48,9 @@ type Frame struct {
 	Payload []byte
 }
 
-// CutFrame reads the first frame of b and returns what follows it. The error is ErrFrameType for a type
-// octet that AMQP 0-9-1 does not define, ErrShortFrame when b ends before the frame does (read on and
-// try again), or ErrFrameEnd; rest is then b.
+// CutFrame reads the first frame of b and returns what follows it. The error is ErrFrameType for a
+// type octet that AMQP 0-9-1 does not define, ErrShortFrame when b ends before the frame does (read
+// on and try again), or ErrFrameEnd; rest is then b.
 func CutFrame(b []byte) (f Frame, rest []byte, err error) {
 	if len(b) == 0 {
 		return Frame{}, b, ErrShortFrame

@@ -21,7 +21,11 @@ func TestAppendFrames(t *testing.T) {
 			"01" + "0003" + "00000016" + "003c003c" + "0163" + "0000000000000102" + "01" + "026578" + "036b6579" + "ce"},
 		{"no body", AppendBody(nil, 1, nil, 4096), ""},
 		{"body in one frame", AppendBody(nil, 1, []byte("abc"), 0), "03" + "0001" + "00000003" + "616263" + "ce"},
-		{"body in two frames", AppendBody(nil, 1, []byte("abc"), 10), "03" + "0001" + "00000002" + "6162" + "ce" + "03" + "0001" + "00000001" + "63" + "ce"},
+		{
+			"body in two frames",
+			AppendBody(nil, 1, []byte("abc"), 10),
+			"03" + "0001" + "00000002" + "6162" + "ce" + "03" + "0001" + "00000001" + "63" + "ce",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -34,12 +38,18 @@ func TestAppendFrames(t *testing.T) {
 
 func TestAppendDeliverCutsLongNames(t *testing.T) {
 	long := bytes.Repeat([]byte("n"), 300)
-	f, rest, err := CutFrame(AppendDeliver(nil, &Delivery{Channel: 1, ConsumerTag: long, Exchange: long, RoutingKey: long}))
+	f, rest, err := CutFrame(AppendDeliver(nil, &Delivery{
+		Channel:     1,
+		ConsumerTag: long,
+		Exchange:    long,
+		RoutingKey:  long,
+	}))
 	if err != nil || len(rest) > 0 {
 		t.Fatal(err)
 	}
 	_, _, args, _ := f.Method()
-	if d, ok := readDeliver(args); !ok || !bytes.Equal(d.RoutingKey, long[:255]) || !bytes.Equal(d.ConsumerTag, long[:255]) {
+	if d, ok := readDeliver(args); !ok || !bytes.Equal(d.RoutingKey, long[:255]) ||
+		!bytes.Equal(d.ConsumerTag, long[:255]) {
 		t.Errorf("%+v, %t", d, ok)
 	}
 }

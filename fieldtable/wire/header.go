@@ -26,9 +26,9 @@ const (
 	formTimestamp
 )
 
-// basicProperties returns the properties of class basic in wire order; the first has flag bit 15, each
-// next one the bit below (spec §1.8.1 of the XML definition; cluster_id is "reserved" there and named in
-// 0-8 and 0-9).
+// basicProperties returns the properties of class basic in wire order; the first has flag bit 15,
+// each next one the bit below (spec §1.8.1 of the XML definition; cluster_id is "reserved" there
+// and named in 0-8 and 0-9).
 func basicProperties() [14]struct {
 	name string
 	form propertyForm
@@ -54,7 +54,8 @@ func basicProperties() [14]struct {
 	}
 }
 
-// PropertyNames returns the names of the properties of class basic in wire order, written with underscores.
+// PropertyNames returns the names of the properties of class basic in wire order, written with
+// underscores.
 func PropertyNames() []string {
 	var names []string
 	for _, def := range basicProperties() {
@@ -99,9 +100,9 @@ func (e *PropertyError) Error() string {
 // Unwrap returns the reason.
 func (e *PropertyError) Unwrap() error { return e.Err }
 
-// ContentHeader is a view of the payload of a content header frame of class basic (60): class, weight,
-// body size, property flags, property list. It is a value, it caches nothing, and it never fails:
-// damage is reported by All.
+// ContentHeader is a view of the payload of a content header frame of class basic (60): class,
+// weight, body size, property flags, property list. It is a value, it caches nothing, and it never
+// fails: damage is reported by All.
 type ContentHeader struct{ payload []byte }
 
 // ViewContentHeader views a payload; any bytes will do.
@@ -134,9 +135,9 @@ func (h ContentHeader) Flags() uint16 {
 	return binary.BigEndian.Uint16(h.payload[12:])
 }
 
-// HeaderTable returns the headers property with its four length octets, as fieldtable.View takes it. When
-// the length goes past the payload it returns everything to the payload's end. ok is false when the
-// property is not set or the payload ends before its first octet.
+// HeaderTable returns the headers property with its four length octets, as fieldtable.View takes
+// it. When the length goes past the payload it returns everything to the payload's end. ok is false
+// when the property is not set or the payload ends before its first octet.
 func (h ContentHeader) HeaderTable() (encoded []byte, ok bool) {
 	start := h.HeaderTableOffset()
 	if start < 0 {
@@ -146,8 +147,8 @@ func (h ContentHeader) HeaderTable() (encoded []byte, ok bool) {
 	return h.payload[start:end:end], true
 }
 
-// HeaderTableOffset returns where the headers property begins, in bytes from the payload's first octet,
-// or -1 where HeaderTable has none.
+// HeaderTableOffset returns where the headers property begins, in bytes from the payload's first
+// octet, or -1 where HeaderTable has none.
 func (h ContentHeader) HeaderTableOffset() int {
 	flags := h.Flags()
 	if flags&FlagHeaders == 0 {
@@ -168,8 +169,9 @@ func (h ContentHeader) HeaderTableOffset() int {
 	return at
 }
 
-// propertyList returns where the property list begins and whether a flag of an undefined property is
-// set; ok is false when the payload ends inside the flags, and at is then where the missing word would be.
+// propertyList returns where the property list begins and whether a flag of an undefined property
+// is set; ok is false when the payload ends inside the flags, and at is then where the missing word
+// would be.
 func (h ContentHeader) propertyList() (at int, undefined, ok bool) {
 	if len(h.payload) < contentHeaderFixed {
 		return len(h.payload), false, false
@@ -188,8 +190,9 @@ func (h ContentHeader) propertyList() (at int, undefined, ok bool) {
 	return at, undefined, true
 }
 
-// All yields the properties that are set, in wire order, and a *PropertyError once and last when there is
-// damage. A headers property whose length overruns is yielded with what is there, before the error.
+// All yields the properties that are set, in wire order, and a *PropertyError once and last when
+// there is damage. A headers property whose length overruns is yielded with what is there, before
+// the error.
 func (h ContentHeader) All() iter.Seq2[Property, error] {
 	return func(yield func(Property, error) bool) {
 		at, undefined, ok := h.propertyList()
@@ -221,8 +224,8 @@ func (h ContentHeader) All() iter.Seq2[Property, error] {
 	}
 }
 
-// Property returns the property with the spec's name, written with underscores; ok is false when it is
-// not set or stands behind damage.
+// Property returns the property with the spec's name, written with underscores; ok is false when it
+// is not set or stands behind damage.
 func (h ContentHeader) Property(name string) (Property, bool) {
 	for p, err := range h.All() {
 		if err == nil && p.Name == name {
@@ -236,8 +239,9 @@ func (h ContentHeader) Property(name string) (Property, bool) {
 type Property struct {
 	Name string // the spec's, with underscores: "content_type"
 	// Raw is the value without a short string's length octet. The headers property keeps its four.
-	Raw         []byte
-	Offset, End int // bytes from the payload's first octet: the property's first octet, and the one after it
+	Raw []byte
+	// bytes from the payload's first octet: the property's first octet, and the one after it
+	Offset, End int
 
 	form propertyForm
 }
@@ -262,8 +266,8 @@ func (p Property) Timestamp() (int64, bool) {
 	return int64(binary.BigEndian.Uint64(p.Raw)), true
 }
 
-// cutProperty reads the property that begins at offset at. When ok is false the payload ends inside it; a
-// table then holds in Raw what there is of it.
+// cutProperty reads the property that begins at offset at. When ok is false the payload ends inside
+// it; a table then holds in Raw what there is of it.
 func cutProperty(payload []byte, at int, name string, form propertyForm) (p Property, ok bool) {
 	p = Property{Name: name, Offset: at, form: form}
 	rest := payload[at:]
@@ -290,7 +294,8 @@ func cutProperty(payload []byte, at int, name string, form propertyForm) (p Prop
 	return p, true
 }
 
-// tableExtent is how many octets of b the table at its start takes: all of them when its length overruns.
+// tableExtent is how many octets of b the table at its start takes: all of them when its length
+// overruns.
 func tableExtent(b []byte) int {
 	if len(b) < 4 {
 		return len(b)
@@ -303,10 +308,11 @@ func AppendContentHeader(dst []byte, channel uint16, payload []byte) []byte {
 	return AppendFrame(dst, FrameHeader, channel, payload)
 }
 
-// AppendContentHeaderPayload appends the payload of a content header of class basic: the fixed part, the
-// flags of the given properties and their values, in wire order whatever the order in props. Only Name and
-// Raw of each are read: Raw is written behind a length octet for short strings (cut at 255 bytes) and as it
-// is for the others. Names that class basic does not have are left out.
+// AppendContentHeaderPayload appends the payload of a content header of class basic: the fixed
+// part, the flags of the given properties and their values, in wire order whatever the order in
+// props. Only Name and Raw of each are read: Raw is written behind a length octet for short strings
+// (cut at 255 bytes) and as it is for the others. Names that class basic does not have are left
+// out.
 func AppendContentHeaderPayload(dst []byte, bodySize uint64, props ...Property) []byte {
 	dst = binary.BigEndian.AppendUint16(dst, classBasic)
 	dst = binary.BigEndian.AppendUint16(dst, 0)

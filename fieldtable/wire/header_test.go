@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// everyProperty is a payload with all 14 properties, written out by hand: offset 14 is the first octet of
-// the property list.
+// everyProperty is a payload with all 14 properties, written out by hand: offset 14 is the first
+// octet of the property list.
 const everyProperty = "003c" + "0000" + "0000000000000102" + "fffc" +
 	"0161" + // content_type        14
 	"026263" + // content_encoding  16
@@ -64,7 +64,8 @@ func TestContentHeaderEveryProperty(t *testing.T) {
 	if got := list(h); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if table, ok := h.HeaderTable(); !ok || hex.EncodeToString(table) != "00000005016b740102" || h.HeaderTableOffset() != 19 {
+	if table, ok := h.HeaderTable(); !ok || hex.EncodeToString(table) != "00000005016b740102" ||
+		h.HeaderTableOffset() != 19 {
 		t.Errorf("header table %x, %t at %d", table, ok, h.HeaderTableOffset())
 	}
 	if p, ok := h.Property("timestamp"); !ok {
@@ -92,8 +93,8 @@ func TestContentHeaderEveryProperty(t *testing.T) {
 	}
 }
 
-// TestContentHeaderTruncated cuts the payload at every octet: what lies before the cut stays readable and the
-// error names the property that the cut goes through.
+// TestContentHeaderTruncated cuts the payload at every octet: what lies before the cut stays
+// readable and the error names the property that the cut goes through.
 func TestContentHeaderTruncated(t *testing.T) {
 	whole := unhex(t, everyProperty)
 	var props []Property
@@ -145,15 +146,47 @@ func TestContentHeaderFlags(t *testing.T) {
 		{"none set", fixed + "0000", ""},
 		{"continued, nothing set", fixed + "1001" + "0000" + "02", "delivery_mode 16-17 02\n"},
 		{"continued twice", fixed + "1001" + "0001" + "0000" + "02", "delivery_mode 18-19 02\n"},
-		{"continued, end missing", fixed + "1001" + "00", "! content header at offset 14 (0xe): the content header ends inside its fixed part\n"},
-		{"continued without end", fixed + "0001" + strings.Repeat("0001", 9), "! content header at offset 32 (0x20): the content header ends inside its fixed part\n"},
-		{"bit 1", fixed + "1002" + "02" + "0141", "delivery_mode 14-15 02\n! content header at offset 15 (0xf): a property flag is set that class basic does not define\n"},
-		{"set in second word", fixed + "1001" + "8000" + "02", "delivery_mode 16-17 02\n! content header at offset 17 (0x11): a property flag is set that class basic does not define\n"},
-		{"trailing", fixed + "1000" + "02" + "ff", "delivery_mode 14-15 02\n! content header at offset 15 (0xf): octets follow the last property\n"},
-		{"table overruns", fixed + "3000" + "000000ff" + "016b", "headers 14-20 000000ff016b\n! property headers at offset 14 (0xe): the content header ends inside this property\n"},
-		{"table length 0xffffffff", fixed + "2000" + "ffffffff", "headers 14-18 ffffffff\n! property headers at offset 14 (0xe): the content header ends inside this property\n"},
+		{
+			"continued, end missing",
+			fixed + "1001" + "00",
+			"! content header at offset 14 (0xe): the content header ends inside its fixed part\n",
+		},
+		{
+			"continued without end",
+			fixed + "0001" + strings.Repeat("0001", 9),
+			"! content header at offset 32 (0x20): the content header ends inside its fixed part\n",
+		},
+		{
+			"bit 1",
+			fixed + "1002" + "02" + "0141",
+			"delivery_mode 14-15 02\n! content header at offset 15 (0xf): a property flag is set that class basic does not define\n",
+		},
+		{
+			"set in second word",
+			fixed + "1001" + "8000" + "02",
+			"delivery_mode 16-17 02\n! content header at offset 17 (0x11): a property flag is set that class basic does not define\n",
+		},
+		{
+			"trailing",
+			fixed + "1000" + "02" + "ff",
+			"delivery_mode 14-15 02\n! content header at offset 15 (0xf): octets follow the last property\n",
+		},
+		{
+			"table overruns",
+			fixed + "3000" + "000000ff" + "016b",
+			"headers 14-20 000000ff016b\n! property headers at offset 14 (0xe): the content header ends inside this property\n",
+		},
+		{
+			"table length 0xffffffff",
+			fixed + "2000" + "ffffffff",
+			"headers 14-18 ffffffff\n! property headers at offset 14 (0xe): the content header ends inside this property\n",
+		},
 		{"empty table", fixed + "2000" + "00000000", "headers 14-18 00000000\n"},
-		{"short string overruns", fixed + "c000" + "0141" + "ff42", "content_type 14-16 41\n! property content_encoding at offset 16 (0x10): the content header ends inside this property\n"},
+		{
+			"short string overruns",
+			fixed + "c000" + "0141" + "ff42",
+			"content_type 14-16 41\n! property content_encoding at offset 16 (0x10): the content header ends inside this property\n",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -167,18 +200,20 @@ func TestContentHeaderFlags(t *testing.T) {
 func TestHeaderTableBehindDamage(t *testing.T) {
 	const fixed = "003c" + "0000" + "0000000000000000"
 	for _, payload := range []string{
-		fixed + "c000" + "0141" + "0142",             // not set
-		fixed + "a000" + "ff41",                      // content_type overruns
-		fixed + "a000" + "0141",                      // ends before it
-		fixed + "2001" + "00",                        // flags end
-		fixed[:20],                                   // fixed part ends
-		fixed + "a001" + "0000" + "0a41000000000000", // content_type overruns behind two words of flags
+		fixed + "c000" + "0141" + "0142", // not set
+		fixed + "a000" + "ff41",          // content_type overruns
+		fixed + "a000" + "0141",          // ends before it
+		fixed + "2001" + "00",            // flags end
+		fixed[:20],                       // fixed part ends
+		// content_type overruns behind two words of flags
+		fixed + "a001" + "0000" + "0a41000000000000",
 	} {
 		if table, ok := ViewContentHeader(unhex(t, payload)).HeaderTable(); ok {
 			t.Errorf("%s: header table %x", payload, table)
 		}
 	}
-	if table, ok := ViewContentHeader(unhex(t, fixed+"e001"+"0000"+"0141"+"0142"+"00000001"+"00"+"ff")).HeaderTable(); !ok || hex.EncodeToString(table) != "0000000100" {
+	if table, ok := ViewContentHeader(unhex(t, fixed+"e001"+"0000"+"0141"+"0142"+"00000001"+"00"+"ff")).HeaderTable(); !ok ||
+		hex.EncodeToString(table) != "0000000100" {
 		t.Errorf("header table %x, %t", table, ok)
 	}
 }
@@ -188,12 +223,24 @@ func TestAppendContentHeaderPayload(t *testing.T) {
 	// In any order.
 	got := AppendContentHeaderPayload(nil, 0x102,
 		Property{Name: "cluster_id", Raw: []byte("x")}, Property{Name: "content_type", Raw: []byte("a")},
-		Property{Name: "headers", Raw: raw("00000005016b740102")}, Property{Name: "content_encoding", Raw: []byte("bc")},
+		Property{
+			Name: "headers",
+			Raw:  raw("00000005016b740102"),
+		}, Property{
+			Name: "content_encoding",
+			Raw:  []byte("bc"),
+		},
 		Property{Name: "delivery_mode", Raw: raw("02")}, Property{Name: "priority", Raw: raw("09")},
 		Property{Name: "correlation_id", Raw: []byte("c")}, Property{Name: "reply_to", Raw: []byte("r")},
 		Property{Name: "expiration", Raw: []byte("10")}, Property{Name: "message_id", Raw: []byte("m")},
 		Property{Name: "timestamp", Raw: raw("000000006553f100")}, Property{Name: "type", Raw: []byte("t")},
-		Property{Name: "user_id", Raw: []byte("u")}, Property{Name: "app_id"}, Property{Name: "no_such", Raw: []byte("z")})
+		Property{
+			Name: "user_id",
+			Raw:  []byte("u"),
+		}, Property{Name: "app_id"}, Property{
+			Name: "no_such",
+			Raw:  []byte("z"),
+		})
 	if hex.EncodeToString(got) != everyProperty {
 		t.Errorf("got  %x\nwant %s", got, everyProperty)
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// reading is what came of a stream: the octets for the library, what the sink was told, and the error
-// at the end.
+// reading is what came of a stream: the octets for the library, what the sink was told, and the
+// error at the end.
 type reading struct {
 	library []byte
 	events  []string
@@ -26,8 +26,11 @@ type recorder struct {
 func newRecorder() *recorder { return &recorder{body: make(map[uint16][]byte)} }
 
 func (r *recorder) Begin(d *Delivery) {
-	r.events = append(r.events, fmt.Sprintf("begin %d tag=%d redelivered=%t consumer=%q exchange=%q key=%q size=%d header=%x",
-		d.Channel, d.DeliveryTag, d.Redelivered, d.ConsumerTag, d.Exchange, d.RoutingKey, d.BodySize, d.Header))
+	r.events = append(
+		r.events,
+		fmt.Sprintf("begin %d tag=%d redelivered=%t consumer=%q exchange=%q key=%q size=%d header=%x",
+			d.Channel, d.DeliveryTag, d.Redelivered, d.ConsumerTag, d.Exchange, d.RoutingKey, d.BodySize, d.Header),
+	)
 	r.body[d.Channel] = nil
 }
 
@@ -183,8 +186,8 @@ func refer(stream []byte, maxHeader int) reading {
 	}
 }
 
-// script is a net.Conn whose Read gives the stream in the pieces that cuts asks for, over and over, and
-// then EOF.
+// script is a net.Conn whose Read gives the stream in the pieces that cuts asks for, over and over,
+// and then EOF.
 type script struct {
 	net.Conn
 	stream []byte
@@ -206,8 +209,8 @@ func (s *script) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// tapped reads a stream through a Tap: cut as cuts says on the network's side, and in reads of the given
-// sizes, over and over, on the library's.
+// tapped reads a stream through a Tap: cut as cuts says on the network's side, and in reads of the
+// given sizes, over and over, on the library's.
 func tapped(stream []byte, maxHeader int, cuts, reads []int) reading {
 	sink := newRecorder()
 	stopped := time.Unix(0, 0)

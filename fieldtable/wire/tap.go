@@ -23,10 +23,10 @@ type Delivery struct {
 	BodySize    uint64 // octets, as the content header declares; a claim until End
 }
 
-// Sink takes the deliveries that the Tap takes off the stream. For each delivery it sees Begin, any number of
-// Body calls in order, and then End or Abort, or Abort alone where it was cut off before its content header
-// was there; deliveries on different channels may interleave. The calls come
-// on the goroutine that reads the connection, so a sink stores and returns: while it waits, the
+// Sink takes the deliveries that the Tap takes off the stream. For each delivery it sees Begin, any
+// number of Body calls in order, and then End or Abort, or Abort alone where it was cut off before
+// its content header was there; deliveries on different channels may interleave. The calls come on
+// the goroutine that reads the connection, so a sink stores and returns: while it waits, the
 // connection stands still, heartbeats included. Bytes are valid only during the call.
 type Sink interface {
 	Begin(d *Delivery)
@@ -34,8 +34,9 @@ type Sink interface {
 	Body(channel uint16, chunk []byte)
 	// End: the body is complete.
 	End(channel uint16)
-	// Abort: the delivery in progress on this channel will not be completed. Either the channel or the whole
-	// stream has ended, too, or the channel goes on, and what follows on it are other deliveries (spec §4.2.6).
+	// Abort: the delivery in progress on this channel will not be completed. Either the channel or
+	// the whole stream has ended, too, or the channel goes on, and what follows on it are other
+	// deliveries (spec §4.2.6).
 	Abort(channel uint16, goesOn bool)
 }
 
@@ -49,8 +50,8 @@ type TapConfig struct {
 	Now            func() time.Time // nil: time.Now
 }
 
-// FrameError is what Read returns when the peer breaks the order or the form of a content that the Tap has
-// begun to take: the client library never saw its beginning and cannot judge it.
+// FrameError is what Read returns when the peer breaks the order or the form of a content that the
+// Tap has begun to take: the client library never saw its beginning and cannot judge it.
 type FrameError struct {
 	Channel uint16
 	Reason  string
@@ -63,7 +64,8 @@ const (
 	tapBufferBytes = 256 << 10
 	keepalive      = time.Second
 
-	// Sizes of a basic.deliver payload: class, method, delivery tag, redelivered, and three short strings.
+	// Sizes of a basic.deliver payload: class, method, delivery tag, redelivered, and three short
+	// strings.
 	minDeliver = 2 + 2 + 1 + 8 + 1 + 1 + 1
 	maxDeliver = minDeliver + 3*255
 )
@@ -72,37 +74,40 @@ const (
 type stage uint8
 
 const (
-	atFrame      stage = iota // a frame begins
-	passing                   // inside a frame for the library, frame-end included; left octets remain
-	takingHeader              // inside a content header payload larger than the buffer, frame-end included
-	takingBody                // inside the payload of a body frame that is taken
-	endOfBody                 // at the frame-end octet of a body frame that is taken
-	transparent               // everything passes, for good
+	atFrame stage = iota // a frame begins
+	// inside a frame for the library, frame-end included; left octets remain
+	passing
+	// inside a content header payload larger than the buffer, frame-end included
+	takingHeader
+	takingBody  // inside the payload of a body frame that is taken
+	endOfBody   // at the frame-end octet of a body frame that is taken
+	transparent // everything passes, for good
 )
 
-// Tap is a net.Conn around the connection, TLS or not, that is given to a client library. Read takes every
-// basic.deliver with its content header and body frames off the inbound stream and gives them to the sink;
-// all else, replies to basic.get and returned messages included, passes through byte for byte. Write, Close
-// and the deadlines are the connection's own. Read is for one goroutine at a time, as amqp091-go calls it.
+// Tap is a net.Conn around the connection, TLS or not, that is given to a client library. Read
+// takes every basic.deliver with its content header and body frames off the inbound stream and
+// gives them to the sink; all else, replies to basic.get and returned messages included, passes
+// through byte for byte. Write, Close and the deadlines are the connection's own. Read is for one
+// goroutine at a time, as amqp091-go calls it.
 //
-// The result does not depend on how the network cuts the stream. Body octets go on as they arrive and are
-// never collected; a content header is collected up to MaxHeaderBytes, whatever frame_max was tuned,
-// because RabbitMQ sends larger ones after dead-lettering.
+// The result does not depend on how the network cuts the stream. Body octets go on as they arrive
+// and are never collected; a content header is collected up to MaxHeaderBytes, whatever frame_max
+// was tuned, because RabbitMQ sends larger ones after dead-lettering.
 //
-// amqp091-go renews its read deadline with each frame it sees. So while deliveries are taken away from it,
-// the Tap shows it one heartbeat frame a second, at frame boundaries and only as long as octets really
-// arrive.
+// amqp091-go renews its read deadline with each frame it sees. So while deliveries are taken away
+// from it, the Tap shows it one heartbeat frame a second, at frame boundaries and only as long as
+// octets really arrive.
 //
-// A content that an error, the end of the stream, or a method on its channel cuts short is aborted. Errors of
-// the connection are final: Read returns them again.
+// A content that an error, the end of the stream, or a method on its channel cuts short is aborted.
+// Errors of the connection are final: Read returns them again.
 type Tap struct {
 	net.Conn
 	sink      Sink
 	maxHeader int
 	now       func() time.Time
 
-	// buf[r:w] has arrived and is not parsed; out, often a part of buf before r, is for the library and
-	// is handed over before anything is parsed or read.
+	// buf[r:w] has arrived and is not parsed; out, often a part of buf before r, is for the library
+	// and is handed over before anything is parsed or read.
 	buf  []byte
 	r, w int
 	out  []byte
@@ -119,8 +124,8 @@ type Tap struct {
 	heartbeat []byte
 }
 
-// content is the delivery in progress on a channel. Kept and used again, so that a delivery allocates
-// nothing; forgotten with its channel.
+// content is the delivery in progress on a channel. Kept and used again, so that a delivery
+// allocates nothing; forgotten with its channel.
 type content struct {
 	d     Delivery
 	args  []byte // what the slices of d point into
@@ -194,8 +199,8 @@ func (t *Tap) Read(p []byte) (int, error) {
 	}
 }
 
-// makeRoom frees space behind w. Only a frame that fits the buffer is ever waited for, so there is always
-// some to free.
+// makeRoom frees space behind w. Only a frame that fits the buffer is ever waited for, so there is
+// always some to free.
 func (t *Tap) makeRoom() {
 	if t.r == t.w {
 		t.r, t.w = 0, 0
@@ -205,8 +210,8 @@ func (t *Tap) makeRoom() {
 	}
 }
 
-// finish ends the stream after an error: octets too few to tell whose they are go to the library, and it
-// reports whether there were any; what has been begun is aborted.
+// finish ends the stream after an error: octets too few to tell whose they are go to the library,
+// and it reports whether there were any; what has been begun is aborted.
 func (t *Tap) finish() bool {
 	t.abortAll()
 	if t.stage != atFrame || t.r == t.w {
@@ -354,7 +359,8 @@ func (t *Tap) deliver(b []byte, channel uint16, size uint32) bool {
 	return true
 }
 
-// readDeliver reads the arguments of basic.deliver (spec §1.8.3.13 of the XML definition); they must be exact.
+// readDeliver reads the arguments of basic.deliver (spec §1.8.3.13 of the XML definition); they
+// must be exact.
 func readDeliver(args []byte) (d Delivery, ok bool) {
 	if d.ConsumerTag, args, ok = cutShortStr(args); !ok || len(args) < 9 {
 		return d, false

@@ -51,51 +51,175 @@ func streams() map[string][]byte {
 	getOk := method(1, 60, 71, "\x00\x00\x00\x00\x00\x00\x00\x09\x00\x00\x01k\x00\x00\x00\x00")
 	returned := method(1, 60, 50, "\x01\x38\x08NO_ROUTE\x00\x01k")
 	return map[string][]byte{
-		"empty":            nil,
-		"one":              join(deliver(1, 1, "a"), contentHeader(1, 5), body(1, "hello")),
-		"zero body":        join(deliver(1, 1, "a"), contentHeader(1, 0), deliver(1, 2, "b"), contentHeader(1, 0)),
-		"split body":       join(deliver(1, 1, "a"), contentHeader(1, 6), body(1, "he"), body(1, ""), body(1, "llo!")),
-		"heartbeat inside": join(deliver(1, 1, "a"), heartbeat(), contentHeader(1, 4), heartbeat(), body(1, "ab"), heartbeat(), body(1, "cd"), heartbeat()),
-		"interleaved": join(deliver(1, 1, "a"), deliver(2, 1, "b"), contentHeader(2, 4), contentHeader(1, 4), body(1, "aa"), body(2, "bb"),
-			deliver(3, 1, "c"), body(2, "bb"), contentHeader(3, 0), body(1, "aa")),
-		"get-ok": join(getOk, contentHeader(1, 3), body(1, "got"), deliver(1, 1, "a"), contentHeader(1, 1), body(1, "x"),
-			getOk, contentHeader(1, 3), body(1, "got")),
-		"return":                     join(returned, contentHeader(1, 4), body(1, "back"), deliver(1, 1, "a"), contentHeader(1, 1), body(1, "x")),
-		"consume-ok between":         join(method(1, 60, 21, "\x02c1"), deliver(1, 1, "a"), contentHeader(1, 0), method(1, 60, 11, "")),
-		"channel.close in content":   join(deliver(1, 1, "a"), contentHeader(1, 9), body(1, "half"), method(1, 20, 40, "\x01\x94\x00\x00\x00\x00\x00"), heartbeat()),
-		"channel.close-ok":           join(deliver(7, 1, "a"), contentHeader(7, 9), method(7, 20, 41, ""), body(7, "late")),
-		"channel.close on other":     join(deliver(1, 1, "a"), contentHeader(1, 4), method(2, 20, 40, ""), body(1, "full")),
-		"connection.close":           join(deliver(2, 1, "a"), contentHeader(2, 9), deliver(1, 1, "a"), contentHeader(1, 9), method(0, 10, 50, "\x01\x40\x00\x00\x00\x00\x00")),
-		"connection.close-ok":        join(deliver(2, 1, "a"), contentHeader(2, 9), body(2, "x"), method(0, 10, 51, "")),
-		"cancel in content":          join(deliver(1, 1, "a"), contentHeader(1, 9), body(1, "x"), method(1, 60, 30, "\x02c1\x01"), deliver(1, 2, "b"), contentHeader(1, 0)),
-		"deliver in content":         join(deliver(1, 1, "a"), contentHeader(1, 9), body(1, "x"), deliver(1, 2, "b"), contentHeader(1, 0)),
-		"deliver before header":      join(deliver(1, 1, "a"), deliver(1, 2, "b"), contentHeader(1, 0)),
-		"close before header":        join(deliver(1, 1, "a"), method(1, 20, 40, ""), contentHeader(1, 3), body(1, "abc")),
-		"content without method":     join(contentHeader(1, 3), body(1, "abc"), deliver(1, 1, "a"), contentHeader(1, 0)),
-		"deliver on channel 0":       join(deliver(0, 1, "a"), contentHeader(0, 0), heartbeat()),
-		"protocol header":            []byte("AMQP\x00\x00\x09\x01"),
-		"protocol header later":      join(deliver(1, 1, "a"), contentHeader(1, 9), []byte("AMQP\x00\x00\x09\x01"), deliver(1, 1, "a")),
-		"unknown frame type":         join(heartbeat(), AppendFrame(nil, 4, 1, []byte("oob")), deliver(1, 1, "a"), contentHeader(1, 0)),
-		"wrong end of heartbeat":     join(deliver(1, 1, "a"), contentHeader(1, 2), withLastOctet(heartbeat(), 0), body(1, "ab")),
-		"wrong end of method":        join(withLastOctet(method(1, 60, 11, ""), 1), deliver(1, 1, "a")),
-		"wrong end of deliver":       join(withLastOctet(deliver(1, 1, "a"), 0xCD), contentHeader(1, 0)),
-		"wrong end of header":        join(deliver(1, 1, "a"), withLastOctet(contentHeader(1, 0), 0), heartbeat()),
-		"wrong end of body":          join(deliver(1, 1, "a"), contentHeader(1, 2), withLastOctet(body(1, "ab"), 7), heartbeat()),
-		"tiny method":                join(AppendFrame(nil, FrameMethod, 1, []byte("abc")), heartbeat()),
-		"deliver too short":          join(method(1, 60, 60, "\x00"), contentHeader(1, 0)),
-		"deliver too long":           join(method(1, 60, 60, strings.Repeat("x", 800)), contentHeader(1, 0)),
-		"deliver overruns":           join(method(1, 60, 60, "\x02c1\x00\x00\x00\x00\x00\x00\x00\x01\x00\x01e\x09k"), contentHeader(1, 0)),
-		"deliver with trailing":      join(method(1, 60, 60, "\x02c1\x00\x00\x00\x00\x00\x00\x00\x01\x00\x01e\x01k!"), contentHeader(1, 0)),
-		"body before header":         join(deliver(1, 1, "a"), body(1, "x"), heartbeat()),
-		"two headers":                join(deliver(1, 1, "a"), contentHeader(1, 3), contentHeader(1, 3)),
-		"body too long":              join(deliver(1, 1, "a"), contentHeader(1, 3), body(1, "abcd"), heartbeat()),
-		"header too short":           join(deliver(1, 1, "a"), AppendContentHeader(nil, 1, make([]byte, 13))),
-		"header at limit":            join(deliver(1, 1, "a"), AppendContentHeader(nil, 1, AppendContentHeaderPayload(nil, 0, Property{Name: "headers", Raw: make([]byte, testMaxHeader-14)}))),
-		"header over limit":          join(deliver(1, 1, "a"), AppendContentHeader(nil, 1, make([]byte, testMaxHeader+1))),
-		"128 MiB header claim":       join(deliver(1, 1, "a"), []byte{FrameHeader, 0, 1, 8, 0, 0, 0, 1, 2, 3}),
-		"128 MiB body claim":         join(deliver(1, 1, "a"), contentHeader(1, 128<<20), []byte{FrameBody, 0, 1, 8, 0, 0, 0, 1, 2, 3}),
-		"4 GiB method for library":   {FrameMethod, 0, 1, 0xff, 0xff, 0xff, 0xff, 0, 60, 0, 11, 1, 2, 3},
-		"ends in frame head":         join(deliver(1, 1, "a"), contentHeader(1, 5), body(1, "hello"), []byte{FrameBody, 0, 1}),
+		"empty":      nil,
+		"one":        join(deliver(1, 1, "a"), contentHeader(1, 5), body(1, "hello")),
+		"zero body":  join(deliver(1, 1, "a"), contentHeader(1, 0), deliver(1, 2, "b"), contentHeader(1, 0)),
+		"split body": join(deliver(1, 1, "a"), contentHeader(1, 6), body(1, "he"), body(1, ""), body(1, "llo!")),
+		"heartbeat inside": join(
+			deliver(1, 1, "a"),
+			heartbeat(),
+			contentHeader(1, 4),
+			heartbeat(),
+			body(1, "ab"),
+			heartbeat(),
+			body(1, "cd"),
+			heartbeat(),
+		),
+		"interleaved": join(
+			deliver(1, 1, "a"),
+			deliver(2, 1, "b"),
+			contentHeader(2, 4),
+			contentHeader(1, 4),
+			body(1, "aa"),
+			body(2, "bb"),
+			deliver(3, 1, "c"),
+			body(2, "bb"),
+			contentHeader(3, 0),
+			body(1, "aa"),
+		),
+		"get-ok": join(
+			getOk,
+			contentHeader(1, 3),
+			body(1, "got"),
+			deliver(1, 1, "a"),
+			contentHeader(1, 1),
+			body(1, "x"),
+			getOk,
+			contentHeader(1, 3),
+			body(1, "got"),
+		),
+		"return": join(
+			returned,
+			contentHeader(1, 4),
+			body(1, "back"),
+			deliver(1, 1, "a"),
+			contentHeader(1, 1),
+			body(1, "x"),
+		),
+		"consume-ok between": join(
+			method(1, 60, 21, "\x02c1"),
+			deliver(1, 1, "a"),
+			contentHeader(1, 0),
+			method(1, 60, 11, ""),
+		),
+		"channel.close in content": join(
+			deliver(1, 1, "a"),
+			contentHeader(1, 9),
+			body(1, "half"),
+			method(1, 20, 40, "\x01\x94\x00\x00\x00\x00\x00"),
+			heartbeat(),
+		),
+		"channel.close-ok": join(
+			deliver(7, 1, "a"),
+			contentHeader(7, 9),
+			method(7, 20, 41, ""),
+			body(7, "late"),
+		),
+		"channel.close on other": join(
+			deliver(1, 1, "a"),
+			contentHeader(1, 4),
+			method(2, 20, 40, ""),
+			body(1, "full"),
+		),
+		"connection.close": join(
+			deliver(2, 1, "a"),
+			contentHeader(2, 9),
+			deliver(1, 1, "a"),
+			contentHeader(1, 9),
+			method(0, 10, 50, "\x01\x40\x00\x00\x00\x00\x00"),
+		),
+		"connection.close-ok": join(deliver(2, 1, "a"), contentHeader(2, 9), body(2, "x"), method(0, 10, 51, "")),
+		"cancel in content": join(
+			deliver(1, 1, "a"),
+			contentHeader(1, 9),
+			body(1, "x"),
+			method(1, 60, 30, "\x02c1\x01"),
+			deliver(1, 2, "b"),
+			contentHeader(1, 0),
+		),
+		"deliver in content": join(
+			deliver(1, 1, "a"),
+			contentHeader(1, 9),
+			body(1, "x"),
+			deliver(1, 2, "b"),
+			contentHeader(1, 0),
+		),
+		"deliver before header": join(deliver(1, 1, "a"), deliver(1, 2, "b"), contentHeader(1, 0)),
+		"close before header": join(
+			deliver(1, 1, "a"),
+			method(1, 20, 40, ""),
+			contentHeader(1, 3),
+			body(1, "abc"),
+		),
+		"content without method": join(contentHeader(1, 3), body(1, "abc"), deliver(1, 1, "a"), contentHeader(1, 0)),
+		"deliver on channel 0":   join(deliver(0, 1, "a"), contentHeader(0, 0), heartbeat()),
+		"protocol header":        []byte("AMQP\x00\x00\x09\x01"),
+		"protocol header later": join(
+			deliver(1, 1, "a"),
+			contentHeader(1, 9),
+			[]byte("AMQP\x00\x00\x09\x01"),
+			deliver(1, 1, "a"),
+		),
+		"unknown frame type": join(
+			heartbeat(),
+			AppendFrame(nil, 4, 1, []byte("oob")),
+			deliver(1, 1, "a"),
+			contentHeader(1, 0),
+		),
+		"wrong end of heartbeat": join(
+			deliver(1, 1, "a"),
+			contentHeader(1, 2),
+			withLastOctet(heartbeat(), 0),
+			body(1, "ab"),
+		),
+		"wrong end of method":  join(withLastOctet(method(1, 60, 11, ""), 1), deliver(1, 1, "a")),
+		"wrong end of deliver": join(withLastOctet(deliver(1, 1, "a"), 0xCD), contentHeader(1, 0)),
+		"wrong end of header":  join(deliver(1, 1, "a"), withLastOctet(contentHeader(1, 0), 0), heartbeat()),
+		"wrong end of body": join(
+			deliver(1, 1, "a"),
+			contentHeader(1, 2),
+			withLastOctet(body(1, "ab"), 7),
+			heartbeat(),
+		),
+		"tiny method":       join(AppendFrame(nil, FrameMethod, 1, []byte("abc")), heartbeat()),
+		"deliver too short": join(method(1, 60, 60, "\x00"), contentHeader(1, 0)),
+		"deliver too long":  join(method(1, 60, 60, strings.Repeat("x", 800)), contentHeader(1, 0)),
+		"deliver overruns": join(
+			method(1, 60, 60, "\x02c1\x00\x00\x00\x00\x00\x00\x00\x01\x00\x01e\x09k"),
+			contentHeader(1, 0),
+		),
+		"deliver with trailing": join(
+			method(1, 60, 60, "\x02c1\x00\x00\x00\x00\x00\x00\x00\x01\x00\x01e\x01k!"),
+			contentHeader(1, 0),
+		),
+		"body before header": join(deliver(1, 1, "a"), body(1, "x"), heartbeat()),
+		"two headers":        join(deliver(1, 1, "a"), contentHeader(1, 3), contentHeader(1, 3)),
+		"body too long":      join(deliver(1, 1, "a"), contentHeader(1, 3), body(1, "abcd"), heartbeat()),
+		"header too short":   join(deliver(1, 1, "a"), AppendContentHeader(nil, 1, make([]byte, 13))),
+		"header at limit": join(
+			deliver(1, 1, "a"),
+			AppendContentHeader(nil, 1, AppendContentHeaderPayload(nil, 0, Property{
+				Name: "headers",
+				Raw:  make([]byte, testMaxHeader-14),
+			})),
+		),
+		"header over limit": join(
+			deliver(1, 1, "a"),
+			AppendContentHeader(nil, 1, make([]byte, testMaxHeader+1)),
+		),
+		"128 MiB header claim": join(deliver(1, 1, "a"), []byte{FrameHeader, 0, 1, 8, 0, 0, 0, 1, 2, 3}),
+		"128 MiB body claim": join(
+			deliver(1, 1, "a"),
+			contentHeader(1, 128<<20),
+			[]byte{FrameBody, 0, 1, 8, 0, 0, 0, 1, 2, 3},
+		),
+		"4 GiB method for library": {FrameMethod, 0, 1, 0xff, 0xff, 0xff, 0xff, 0, 60, 0, 11, 1, 2, 3},
+		"ends in frame head": join(
+			deliver(1, 1, "a"),
+			contentHeader(1, 5),
+			body(1, "hello"),
+			[]byte{FrameBody, 0, 1},
+		),
 		"ends in method head":        join(heartbeat(), []byte{FrameMethod, 0, 1, 0, 0, 0, 9, 0, 60, 0}),
 		"ends in deliver":            deliver(1, 1, "a")[:15],
 		"ends in header":             join(deliver(1, 1, "a"), contentHeader(1, 5)[:20]),
@@ -131,13 +255,20 @@ func TestTapAnyChunking(t *testing.T) {
 	}
 }
 
-// TestTapResults states by hand what some of the streams must come to, so that the reference itself is held
-// to it.
+// TestTapResults states by hand what some of the streams must come to, so that the reference itself
+// is held to it.
 func TestTapResults(t *testing.T) {
 	const header = "003c0000%016xa0000a746578742f706c61696e00000005016b740102"
 	begin := func(channel int, tag uint64, key string, size uint64) string {
-		return fmt.Sprintf("begin %d tag=%d redelivered=%t consumer=\"c1\" exchange=\"amq.topic\" key=%q size=%d header="+header,
-			channel, tag, tag%2 == 0, key, size, size)
+		return fmt.Sprintf(
+			"begin %d tag=%d redelivered=%t consumer=\"c1\" exchange=\"amq.topic\" key=%q size=%d header="+header,
+			channel,
+			tag,
+			tag%2 == 0,
+			key,
+			size,
+			size,
+		)
 	}
 	getOk := method(1, 60, 71, "\x00\x00\x00\x00\x00\x00\x00\x09\x00\x00\x01k\x00\x00\x00\x00")
 	tests := map[string]reading{
@@ -155,10 +286,23 @@ func TestTapResults(t *testing.T) {
 			[]string{"abort 1 goes on=false body="}, "EOF"},
 		"cancel in content": {method(1, 60, 30, "\x02c1\x01"),
 			[]string{begin(1, 1, "a", 9), "abort 1 goes on=true body=78", begin(1, 2, "b", 0), "end 1 body="}, "EOF"},
-		"deliver in content":    {nil, []string{begin(1, 1, "a", 9), "abort 1 goes on=true body=78", begin(1, 2, "b", 0), "end 1 body="}, "EOF"},
-		"deliver before header": {nil, []string{"abort 1 goes on=true body=", begin(1, 2, "b", 0), "end 1 body="}, "EOF"},
+		"deliver in content": {
+			nil,
+			[]string{begin(1, 1, "a", 9), "abort 1 goes on=true body=78", begin(1, 2, "b", 0), "end 1 body="},
+			"EOF",
+		},
+		"deliver before header": {
+			nil,
+			[]string{"abort 1 goes on=true body=", begin(1, 2, "b", 0), "end 1 body="},
+			"EOF",
+		},
 		"connection.close": {method(0, 10, 50, "\x01\x40\x00\x00\x00\x00\x00"),
-			[]string{begin(2, 1, "a", 9), begin(1, 1, "a", 9), "abort 1 goes on=false body=", "abort 2 goes on=false body="}, "EOF"},
+			[]string{
+				begin(2, 1, "a", 9),
+				begin(1, 1, "a", 9),
+				"abort 1 goes on=false body=",
+				"abort 2 goes on=false body=",
+			}, "EOF"},
 		"protocol header later": {join([]byte("AMQP\x00\x00\x09\x01"), deliver(1, 1, "a")),
 			[]string{begin(1, 1, "a", 9), "abort 1 goes on=false body="}, "EOF"},
 		"wrong end of deliver": {join(withLastOctet(deliver(1, 1, "a"), 0xCD), contentHeader(1, 0)), nil, "EOF"},
@@ -166,8 +310,12 @@ func TestTapResults(t *testing.T) {
 			"channel 1: body frame ends in 0x07 instead of 0xCE"},
 		"body too long": {nil, []string{begin(1, 1, "a", 3), "abort 1 goes on=false body="},
 			"channel 1: body frame of 4 octets where 3 were to come"},
-		"header over limit": {nil, []string{"abort 1 goes on=false body="}, "channel 1: content header of 301 octets is larger than the limit of 300"},
-		"ends in body":      {nil, []string{begin(1, 1, "a", 5), "abort 1 goes on=false body=6865"}, "EOF"},
+		"header over limit": {
+			nil,
+			[]string{"abort 1 goes on=false body="},
+			"channel 1: content header of 301 octets is larger than the limit of 300",
+		},
+		"ends in body": {nil, []string{begin(1, 1, "a", 5), "abort 1 goes on=false body=6865"}, "EOF"},
 	}
 	all := streams()
 	for name, want := range tests {
@@ -183,8 +331,8 @@ func TestTapResults(t *testing.T) {
 	}
 }
 
-// TestTapLargeFrames sends what does not fit the Tap's buffer: headers above frame_max, and content for the
-// library.
+// TestTapLargeFrames sends what does not fit the Tap's buffer: headers above frame_max, and content
+// for the library.
 func TestTapLargeFrames(t *testing.T) {
 	big := make([]byte, 3*tapBufferBytes)
 	for i := range big {
@@ -268,8 +416,8 @@ func TestTapKeepsLibraryAlive(t *testing.T) {
 		expect(frame, frame)
 		expect(message, nil)
 
-		// A heartbeat is due with the first octets that arrive a second or more after the last ones for the
-		// library.
+		// A heartbeat is due with the first octets that arrive a second or more after the last ones
+		// for the library.
 		time.Sleep(999 * time.Millisecond)
 		expect(message, nil)
 		time.Sleep(time.Millisecond)
@@ -316,7 +464,11 @@ func TestTapWithoutSinkIsTransparent(t *testing.T) {
 }
 
 func TestTapDoesNotAllocatePerDelivery(t *testing.T) {
-	message := join(deliver(1, 1, "orders.created"), contentHeader(1, 1024), AppendBody(nil, 1, make([]byte, 1024), 4096))
+	message := join(
+		deliver(1, 1, "orders.created"),
+		contentHeader(1, 1024),
+		AppendBody(nil, 1, make([]byte, 1024), 4096),
+	)
 	loop := &loopConn{frames: message, last: heartbeat()}
 	tap := NewTap(loop, TapConfig{Sink: discard{}})
 	p := make([]byte, 4096)
@@ -354,7 +506,11 @@ func FuzzTap(f *testing.F) {
 }
 
 func BenchmarkTap(b *testing.B) {
-	message := join(deliver(1, 1, "orders.created"), contentHeader(1, 1024), AppendBody(nil, 1, make([]byte, 1024), 131072))
+	message := join(
+		deliver(1, 1, "orders.created"),
+		contentHeader(1, 1024),
+		AppendBody(nil, 1, make([]byte, 1024), 131072),
+	)
 	frames := bytes.Repeat(message, 50)
 	loop := &loopConn{frames: frames, n: b.N/50 + 1, last: heartbeat()}
 	tap := NewTap(loop, TapConfig{Sink: discard{}})

@@ -6,8 +6,9 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// TestNodeMemoryAlarm: a node that is short of memory blocks who publishes. An explorer publishes nothing, so RabbitMQ neither blocks it
-// nor tells it: it goes on reading, which is what relieves the node.
+// TestNodeMemoryAlarm: a node that is short of memory blocks who publishes. An explorer publishes
+// nothing, so RabbitMQ neither blocks it nor tells it: it goes on reading, which is what relieves
+// the node.
 func TestNodeMemoryAlarm(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "q", nil)
@@ -41,7 +42,8 @@ func TestNodeMemoryAlarm(t *testing.T) {
 	during := run(t, Config{URL: c.url(), Queue: "q", Mode: ModeDrain, AcceptLoss: true})
 	during.untilStored(t, 190)
 	for _, r := range []*running{before, during} {
-		if st := r.Status(); st.State != StateConsuming && st.State != StateWindowFull || st.Blocked != "" || st.Err != "" {
+		if st := r.Status(); st.State != StateConsuming && st.State != StateWindowFull || st.Blocked != "" ||
+			st.Err != "" {
 			t.Errorf("%+v", st)
 		}
 	}

@@ -12,9 +12,10 @@ const (
 	maxWaitRefuse = time.Minute
 )
 
-// backoff says when to try again. A broker that is away is asked again after a twentieth of the time that it has been away, so that a
-// restart is noticed soon and a long outage costs little. A broker that answers and refuses is asked at growing intervals: 1, 2, 4 s
-// and so on, since only a person can change that. Both are jittered, so that many explorers do not come back in step.
+// backoff says when to try again. A broker that is away is asked again after a twentieth of the
+// time that it has been away, so that a restart is noticed soon and a long outage costs little. A
+// broker that answers and refuses is asked at growing intervals: 1, 2, 4 s and so on, since only a
+// person can change that. Both are jittered, so that many explorers do not come back in step.
 type backoff struct {
 	random  func() float64 // 0 to 1
 	since   time.Time      // of the first failure in a row

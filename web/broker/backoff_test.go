@@ -40,7 +40,8 @@ func TestBackoffGrows(t *testing.T) {
 	}
 }
 
-// TestBackoffNoticesARestart: within a restart's time the broker is asked every second or two, after an hour far less often.
+// TestBackoffNoticesARestart: within a restart's time the broker is asked every second or two,
+// after an hour far less often.
 func TestBackoffNoticesARestart(t *testing.T) {
 	b := &backoff{random: func() float64 { return 0.999 }}
 	began := time.Unix(1000, 0)

@@ -20,15 +20,17 @@ import (
 	"github.com/headerglass/headerglass/web/spool"
 )
 
-// A test that kills a consumer runs one in a process of its own: this binary again, with what to read in the environment.
+// A test that kills a consumer runs one in a process of its own: this binary again, with what to
+// read in the environment.
 const (
 	childURL   = "HEADERGLASS_TEST_CHILD_URL"
 	childQueue = "HEADERGLASS_TEST_CHILD_QUEUE"
 	childSpool = "HEADERGLASS_TEST_CHILD_SPOOL" // a folder: drain into it; none: peek
 )
 
-// runChild runs what a test has started this binary for, and reports whether it did: a consumer that ends at SIGTERM and says "full" once
-// its window is, or, when it drains, how many messages it has stored.
+// runChild runs what a test has started this binary for, and reports whether it did: a consumer
+// that ends at SIGTERM and says "full" once its window is, or, when it drains, how many messages it
+// has stored.
 func runChild() bool {
 	url := os.Getenv(childURL)
 	if url == "" {
@@ -138,8 +140,8 @@ func TestNodePeekRemovesNothingWhenKilled(t *testing.T) {
 	}
 }
 
-// TestNodeSpoolIsWholeWhenKilled: a drain is killed again and again while messages arrive. Each of them is then in the spool or still in
-// the queue, and in the end each is shown once.
+// TestNodeSpoolIsWholeWhenKilled: a drain is killed again and again while messages arrive. Each of
+// them is then in the spool or still in the queue, and in the end each is shown once.
 func TestNodeSpoolIsWholeWhenKilled(t *testing.T) {
 	for _, kind := range []string{"classic", "quorum"} {
 		t.Run(kind, func(t *testing.T) {
@@ -156,9 +158,13 @@ func TestNodeSpoolIsWholeWhenKilled(t *testing.T) {
 				sp := openSpool(t, dir, spool.Config{})
 				inSpool := sp.Stats().Messages
 				sp.Close()
-				until(t, fmt.Sprintf("killed %d times: each of %d messages is in the spool or in the queue", i+1, len(want)), func() bool {
-					return inSpool+uint64(c.waiting(t, "q")) >= uint64(len(want))
-				})
+				until(
+					t,
+					fmt.Sprintf("killed %d times: each of %d messages is in the spool or in the queue", i+1, len(want)),
+					func() bool {
+						return inSpool+uint64(c.waiting(t, "q")) >= uint64(len(want))
+					},
+				)
 			}
 			r := run(t, Config{URL: c.url(), Queue: "q", Mode: ModeDrain, Spool: openSpool(t, dir, spool.Config{})})
 			until(t, "the queue is empty", func() bool {
@@ -173,13 +179,20 @@ func TestNodeSpoolIsWholeWhenKilled(t *testing.T) {
 			slices.Sort(got)
 			slices.Sort(want)
 			if !slices.Equal(got, want) {
-				t.Errorf("%d messages shown of %d, %d of them once; %d delivered again were known", len(got), len(want), len(slices.Compact(got)), r.Status().Known)
+				t.Errorf(
+					"%d messages shown of %d, %d of them once; %d delivered again were known",
+					len(got),
+					len(want),
+					len(slices.Compact(got)),
+					r.Status().Known,
+				)
 			}
 		})
 	}
 }
 
-// TestNodeTerminatedUnderLoad: SIGTERM ends a peek and a drain within ten seconds, with code 0 and everything given back.
+// TestNodeTerminatedUnderLoad: SIGTERM ends a peek and a drain within ten seconds, with code 0 and
+// everything given back.
 func TestNodeTerminatedUnderLoad(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "peeked", nil)

@@ -54,17 +54,21 @@ const (
 
 // Config says what to read, from where and how. The zero value of a field means its default.
 type Config struct {
-	// URL is amqp://user:password@host:port/vhost, or amqps:// for TLS. The query parameters cacertfile, certfile, keyfile,
-	// server_name_indication, auth_mechanism, heartbeat (s) and connection_timeout (ms) are those of RabbitMQ's clients.
+	// URL is amqp://user:password@host:port/vhost, or amqps:// for TLS. The query parameters
+	// cacertfile, certfile, keyfile, server_name_indication, auth_mechanism, heartbeat (s) and
+	// connection_timeout (ms) are those of RabbitMQ's clients.
 	URL string
 	// Username and Password replace those of the URL when not empty.
 	Username, Password string
-	// SASL is "plain" or "external"; empty: external with a client certificate and no user name, else plain.
+	// SASL is "plain" or "external"; empty: external with a client certificate and no user name,
+	// else plain.
 	SASL string
 
-	// TLS is the base of the TLS configuration of amqps; nil: the system's roots and TLS 1.2 or newer.
+	// TLS is the base of the TLS configuration of amqps; nil: the system's roots and TLS 1.2 or
+	// newer.
 	TLS *tls.Config
-	// CAFile, CertFile and KeyFile are PEM files, read at every dial so that renewed certificates are picked up.
+	// CAFile, CertFile and KeyFile are PEM files, read at every dial so that renewed certificates
+	// are picked up.
 	CAFile, CertFile, KeyFile string
 	// ServerName is the name that the broker's certificate must have; empty: the host of the URL.
 	ServerName string
@@ -72,33 +76,40 @@ type Config struct {
 	Mode Mode
 	// Queue is read in every mode but ModeCopy.
 	Queue string
-	// Exchange and Bindings (routing keys) are for ModeCopy. No binding: "#", which reaches everything on a fanout, topic or
-	// headers exchange and nothing on a direct one.
+	// Exchange and Bindings (routing keys) are for ModeCopy. No binding: "#", which reaches
+	// everything on a fanout, topic or headers exchange and nothing on a direct one.
 	Exchange string
 	Bindings []string
-	// CopyMaxLength and CopyMaxBytes bound the copy's queue on the broker, in messages and body bytes; its oldest messages are dropped.
+	// CopyMaxLength and CopyMaxBytes bound the copy's queue on the broker, in messages and body
+	// bytes; its oldest messages are dropped.
 	CopyMaxLength, CopyMaxBytes int64
-	// Offset is where ModeStream starts: first, last, next (default), an offset, an RFC 3339 time, or an age such as 15m or 2d.
+	// Offset is where ModeStream starts: first, last, next (default), an offset, an RFC 3339 time,
+	// or an age such as 15m or 2d.
 	Offset string
 
 	// Window bounds what peek holds unacknowledged, 1 to 65,535 messages.
 	Window int
-	// Hold is how long peek keeps a message before it gives all of them back. It must stay below the broker's consumer timeout.
+	// Hold is how long peek keeps a message before it gives all of them back. It must stay below
+	// the broker's consumer timeout.
 	Hold time.Duration
 	// Pause is how long peek leaves the queue alone between giving back and looking again.
 	Pause time.Duration
-	// Prefetch bounds what is delivered ahead of the acknowledgements in the other modes, 1 to 65,535 messages.
+	// Prefetch bounds what is delivered ahead of the acknowledgements in the other modes, 1 to
+	// 65,535 messages.
 	Prefetch int
-	// Spool, in ModeDrain and ModeCopy, stores messages on disk: they are acknowledged when they are synced there, and then put into the
-	// archive. New loads what it holds into the archive. It belongs to the Consumer until Run returns; who opened it closes it.
+	// Spool, in ModeDrain and ModeCopy, stores messages on disk: they are acknowledged when they
+	// are synced there, and then put into the archive. New loads what it holds into the archive. It
+	// belongs to the Consumer until Run returns; who opened it closes it.
 	Spool *spool.Spool
-	// AcceptLoss lets drain remove messages although the archive is in memory and there is no spool.
+	// AcceptLoss lets drain remove messages although the archive is in memory and there is no
+	// spool.
 	AcceptLoss bool
 	// AcceptRedeliveryCount lets peek read queues that count deliveries: quorum queues.
 	AcceptRedeliveryCount bool
 
-	// ManagementURL is the HTTP API of RabbitMQ's management plugin, http://[user:password@]host:15672; empty: not asked.
-	// Without a user name, that of the AMQP login is used.
+	// ManagementURL is the HTTP API of RabbitMQ's management plugin,
+	// http://[user:password@]host:15672; empty: not asked. Without a user name, that of the AMQP
+	// login is used.
 	ManagementURL string
 
 	Archive *archive.Archive
@@ -109,8 +120,9 @@ type Config struct {
 	// Version is told to the broker.
 	Version string
 
-	Heartbeat    time.Duration
-	DialTimeout  time.Duration // until the broker is ready to serve: TCP, TLS and the AMQP handshake together
+	Heartbeat time.Duration
+	// until the broker is ready to serve: TCP, TLS and the AMQP handshake together
+	DialTimeout  time.Duration
 	CloseTimeout time.Duration // for giving back and closing
 	// ExitOnError makes Run return the first error instead of trying again.
 	ExitOnError bool

@@ -19,8 +19,10 @@ type Consumer struct {
 	secrets    []string
 	now        func() time.Time
 
-	running  atomic.Bool
-	narrowed atomic.Int32 // prefetch in place of the configured one, once that was too much for the spool; 0: it never was
+	running atomic.Bool
+	// prefetch in place of the configured one, once that was too much for the spool; 0: it never
+	// was
+	narrowed atomic.Int32
 	status   *tracker
 	counts   counters
 	// memory belongs to Run, and to the reader goroutine of the one connection that Run has open.
@@ -40,7 +42,12 @@ func New(cfg Config) (*Consumer, error) {
 		c.offset, err = parseOffset(cfg.Offset)
 	}
 	if err == nil && cfg.ManagementURL != "" {
-		c.management, err = newManagement(cfg.ManagementURL, e.username, e.password, &http.Client{Timeout: e.dialTimeout})
+		c.management, err = newManagement(
+			cfg.ManagementURL,
+			e.username,
+			e.password,
+			&http.Client{Timeout: e.dialTimeout},
+		)
 	}
 	if err != nil {
 		return nil, &Error{Kind: KindConfig, Msg: err.Error(), Err: err}
@@ -51,7 +58,8 @@ func New(cfg Config) (*Consumer, error) {
 	}
 	c.memory = newMemory(cfg)
 	if c.offset.isNumber {
-		c.memory.next, c.memory.resumes = c.offset.number, true // a broker may begin at the start of the chunk that holds it
+		// a broker may begin at the start of the chunk that holds it
+		c.memory.next, c.memory.resumes = c.offset.number, true
 	}
 	if err := c.restore(); err != nil {
 		return nil, &Error{Kind: KindConfig, Msg: err.Error(), Err: err}
@@ -111,7 +119,9 @@ func (cfg *Config) complete() error {
 	case cfg.Spool != nil && cfg.Mode != ModeDrain && cfg.Mode != ModeCopy:
 		return errors.New("a spool is for --mode drain and --exchange: otherwise the broker keeps the messages itself")
 	case cfg.Mode == ModeDrain && !cfg.AcceptLoss && cfg.Spool == nil:
-		return errors.New("drain removes messages from the queue and keeps them in memory only: keep them on disk with --spool DIR, or allow it with --accept-loss")
+		return errors.New(
+			"drain removes messages from the queue and keeps them in memory only: keep them on disk with --spool DIR, or allow it with --accept-loss",
+		)
 	}
 	for _, key := range cfg.Bindings {
 		if len(key) > maxName {
@@ -132,8 +142,8 @@ func (c *Consumer) prefetch() int {
 	return c.cfg.Prefetch
 }
 
-// Run reads until ctx is done, reconnecting by itself; then it gives back what it holds, closes in good order, and returns nil. It
-// returns an *Error only with ExitOnError. It may be called once.
+// Run reads until ctx is done, reconnecting by itself; then it gives back what it holds, closes in
+// good order, and returns nil. It returns an *Error only with ExitOnError. It may be called once.
 func (c *Consumer) Run(ctx context.Context) error {
 	if c.running.Swap(true) {
 		return errors.New("broker: Run was called before")

@@ -4,7 +4,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// declareCopy declares a queue that ends with this connection and never grows beyond its bounds, and binds it to the exchange.
+// declareCopy declares a queue that ends with this connection and never grows beyond its bounds,
+// and binds it to the exchange.
 func (s *session) declareCopy() *Error {
 	cfg := &s.c.cfg
 	if err := s.ch.ExchangeDeclarePassive(cfg.Exchange, "", false, false, false, false, nil); err != nil {

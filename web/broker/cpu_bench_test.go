@@ -17,8 +17,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 )
 
-// BenchmarkNodeCPU compares the processor time that this process takes for a message from a RabbitMQ node with that of a program that
-// uses the AMQP library. cpu-ratio is ours by theirs.
+// BenchmarkNodeCPU compares the processor time that this process takes for a message from a
+// RabbitMQ node with that of a program that uses the AMQP library. cpu-ratio is ours by theirs.
 //
 //	go test -run '^$' -bench NodeCPU -benchtime 3x ./web/broker
 func BenchmarkNodeCPU(b *testing.B) {
@@ -43,7 +43,10 @@ func BenchmarkNodeCPU(b *testing.B) {
 	r := rand.New(rand.NewSource(1))
 	var messages []amqp.Publishing
 	for range 500 {
-		messages = append(messages, amqp.Publishing{Headers: libraryTable(fieldtable.View(fttest.Mix(r), fieldtable.RabbitMQ())), Body: make([]byte, 1024)})
+		messages = append(messages, amqp.Publishing{
+			Headers: libraryTable(fieldtable.View(fttest.Mix(r), fieldtable.RabbitMQ())),
+			Body:    make([]byte, 1024),
+		})
 	}
 	var ourCPU, theirCPU time.Duration
 	for b.Loop() {

@@ -27,7 +27,11 @@ func publish(t *testing.T, s *embedded.Server, queue string, n int) (bodies []st
 	for i := range n {
 		body := fmt.Sprint(i + 1)
 		bodies = append(bodies, body)
-		if err := s.Publish(t.Context(), queue, embedded.Message{Exchange: "x", RoutingKey: "k", Body: []byte(body)}); err != nil {
+		if err := s.Publish(t.Context(), queue, embedded.Message{
+			Exchange:   "x",
+			RoutingKey: "k",
+			Body:       []byte(body),
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,8 +82,8 @@ func TestDrainAcknowledgesWhatIsStored(t *testing.T) {
 	}
 }
 
-// TestDrainShowsEachMessageOnceThoughTheConnectionBreaksAgainAndAgain: a message whose acknowledgement was lost comes back marked as
-// redelivered, and is known.
+// TestDrainShowsEachMessageOnceThoughTheConnectionBreaksAgainAndAgain: a message whose
+// acknowledgement was lost comes back marked as redelivered, and is known.
 func TestDrainShowsEachMessageOnceThoughTheConnectionBreaksAgainAndAgain(t *testing.T) {
 	s := listen(t, embedded.Config{})
 	bodies := publish(t, s, "q", 2000)
@@ -111,7 +115,8 @@ func TestPeekShowsEachMessageOnceThoughTheConnectionBreaks(t *testing.T) {
 	}
 }
 
-// TestPeekOfABrokerThatLooksAtNoArgument: the probe gets a delivery there, gives it back, and the order stays.
+// TestPeekOfABrokerThatLooksAtNoArgument: the probe gets a delivery there, gives it back, and the
+// order stays.
 func TestPeekOfABrokerThatLooksAtNoArgument(t *testing.T) {
 	s := listen(t, embedded.Config{AnyArgument: true})
 	bodies := publish(t, s, "q", 20)
@@ -146,24 +151,32 @@ func TestStatusTellsOthersAndDepth(t *testing.T) {
 	b.untilState(t, StateWindowFull)
 	until(t, "b has observed", func() bool { return !b.Status().ObservedAt.IsZero() })
 	st := b.Status()
-	if st.Consumers != 1 || st.Ready < 10 || st.Ready > 20 || st.State != StateWindowFull || st.HeldSince.IsZero() || st.GiveBackAt.Sub(st.HeldSince) != DefaultHold {
+	if st.Consumers != 1 || st.Ready < 10 || st.Ready > 20 || st.State != StateWindowFull || st.HeldSince.IsZero() ||
+		st.GiveBackAt.Sub(st.HeldSince) != DefaultHold {
 		t.Errorf("%+v", st)
 	}
 }
 
-// TestMessageBrokenOff: AMQP lets a broker end a message early with the next method on the channel. It was not stored, so nothing from
-// there on is acknowledged; all of it is given back.
+// TestMessageBrokenOff: AMQP lets a broker end a message early with the next method on the channel.
+// It was not stored, so nothing from there on is acknowledged; all of it is given back.
 func TestMessageBrokenOff(t *testing.T) {
 	for _, tc := range []struct {
 		name         string
 		cfg          Config
 		spooled      bool
 		acknowledged int
-	}{{"peek", Config{}, false, 0}, {"drain", Config{Mode: ModeDrain, AcceptLoss: true}, false, 5}, {"spool", Config{Mode: ModeDrain}, true, 5}} {
+	}{
+		{"peek", Config{}, false, 0},
+		{"drain", Config{Mode: ModeDrain, AcceptLoss: true}, false, 5},
+		{"spool", Config{Mode: ModeDrain}, true, 5},
+	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := listen(t, embedded.Config{})
 			bodies := publish(t, s, "q", 5)
-			if err := s.Publish(t.Context(), "q", embedded.Message{Header: content(nil, make([]byte, 10)), Body: []byte("half")}); err != nil {
+			if err := s.Publish(t.Context(), "q", embedded.Message{
+				Header: content(nil, make([]byte, 10)),
+				Body:   []byte("half"),
+			}); err != nil {
 				t.Fatal(err)
 			}
 			publish(t, s, "q", 3)
@@ -174,11 +187,16 @@ func TestMessageBrokenOff(t *testing.T) {
 			}
 			r := run(t, cfg)
 			st := r.untilKind(t, KindLost)
-			if !strings.Contains(st.Err, `broke off a message of queue "q"`) || st.State != StateReconnecting || st.Acknowledged != uint64(tc.acknowledged) {
+			if !strings.Contains(st.Err, `broke off a message of queue "q"`) || st.State != StateReconnecting ||
+				st.Acknowledged != uint64(tc.acknowledged) {
 				t.Errorf("%+v", st)
 			}
 			queueIs(t, s, "q", embedded.QueueInfo{Ready: 9 - tc.acknowledged})
-			until(t, "it is read again", func() bool { return r.Status().Reconnects > 0 && r.Status().State == StateReconnecting })
+			until(
+				t,
+				"it is read again",
+				func() bool { return r.Status().Reconnects > 0 && r.Status().State == StateReconnecting },
+			)
 			queueIs(t, s, "q", embedded.QueueInfo{Ready: 9 - tc.acknowledged})
 			if got := r.bodies(); !slices.Equal(got, bodies) {
 				t.Errorf("stored: %q", got)

@@ -33,29 +33,42 @@ type endpoint struct {
 	base               *tls.Config
 }
 
-// newEndpoint reads the URL and what the configuration adds to it. Its errors never quote the URL, which may hold a password.
+// newEndpoint reads the URL and what the configuration adds to it. Its errors never quote the URL,
+// which may hold a password.
 func newEndpoint(cfg Config) (*endpoint, error) {
 	if strings.TrimSpace(cfg.URL) == "" {
 		return nil, errors.New("no AMQP URL is given")
 	}
 	u, err := url.Parse(cfg.URL)
 	if err != nil {
-		return nil, errors.New("the AMQP URL cannot be read; in user name and password the characters : / ? # @ % must be percent-encoded")
+		return nil, errors.New(
+			"the AMQP URL cannot be read; in user name and password the characters : / ? # @ % must be percent-encoded",
+		)
 	}
 	if u.Scheme != "amqp" && u.Scheme != "amqps" {
 		return nil, errors.New("the AMQP URL must begin with amqp:// or amqps://")
 	}
-	// The library's reading of the URL is the one RabbitMQ documents; its error texts may quote the URL.
+	// The library's reading of the URL is the one RabbitMQ documents; its error texts may quote the
+	// URL.
 	uri, err := amqp.ParseURI(cfg.URL)
 	if err != nil {
 		return nil, errors.New("the AMQP URL cannot be read: check the port, the vhost and the query parameters")
 	}
 	e := &endpoint{
-		secure: uri.Scheme == "amqps", host: uri.Host, port: uri.Port, vhost: uri.Vhost,
-		username: uri.Username, password: uri.Password, urlPassword: uri.Password,
-		caFile: first(cfg.CAFile, uri.CACertFile), certFile: first(cfg.CertFile, uri.CertFile), keyFile: first(cfg.KeyFile, uri.KeyFile),
-		serverName: first(cfg.ServerName, uri.ServerName, uri.Host),
-		heartbeat:  cfg.Heartbeat, dialTimeout: cfg.DialTimeout, base: cfg.TLS,
+		secure:      uri.Scheme == "amqps",
+		host:        uri.Host,
+		port:        uri.Port,
+		vhost:       uri.Vhost,
+		username:    uri.Username,
+		password:    uri.Password,
+		urlPassword: uri.Password,
+		caFile:      first(cfg.CAFile, uri.CACertFile),
+		certFile:    first(cfg.CertFile, uri.CertFile),
+		keyFile:     first(cfg.KeyFile, uri.KeyFile),
+		serverName:  first(cfg.ServerName, uri.ServerName, uri.Host),
+		heartbeat:   cfg.Heartbeat,
+		dialTimeout: cfg.DialTimeout,
+		base:        cfg.TLS,
 	}
 	if cfg.Username != "" {
 		e.username = cfg.Username
@@ -131,7 +144,8 @@ func (e *endpoint) GoString() string { return e.String() }
 
 func (e *endpoint) address() string { return net.JoinHostPort(e.host, strconv.Itoa(e.port)) }
 
-// tlsConfig reads the files anew, so that a renewed certificate is used from the next connection on.
+// tlsConfig reads the files anew, so that a renewed certificate is used from the next connection
+// on.
 func (e *endpoint) tlsConfig() (*tls.Config, error) {
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	if e.base != nil {
@@ -173,9 +187,10 @@ func (l login) Mechanism() string {
 	return "PLAIN"
 }
 
-// Response is called while the library puts connection.start-ok together, after it has set the client's capabilities. It does not
-// announce authentication_failure_close, without which RabbitMQ drops a refused login silently after some seconds, so that a wrong
-// password looks like a broken network. See https://www.rabbitmq.com/docs/auth-notification.
+// Response is called while the library puts connection.start-ok together, after it has set the
+// client's capabilities. It does not announce authentication_failure_close, without which RabbitMQ
+// drops a refused login silently after some seconds, so that a wrong password looks like a broken
+// network. See https://www.rabbitmq.com/docs/auth-notification.
 func (l login) Response() string {
 	if capabilities, ok := l.properties["capabilities"].(amqp.Table); ok {
 		capabilities["authentication_failure_close"] = true

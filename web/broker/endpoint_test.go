@@ -18,7 +18,11 @@ func TestEndpointFromURL(t *testing.T) {
 		{Config{URL: "amqps://mq.example.com"}, "mq.example.com:5671", "/", "guest", "guest", "amqps://guest@mq.example.com:5671/%2F"},
 		{Config{URL: "amqp://u:p%40ss@h:1/a%2Fb"}, "h:1", "a/b", "u", "p@ss", "amqp://u@h:1/a%2Fb"},
 		{Config{URL: "amqp://u:p@[::1]:1/v"}, "[::1]:1", "v", "u", "p", "amqp://u@[::1]:1/v"},
-		{Config{URL: "amqp://u:p@h/v", Username: "other", Password: "word"}, "h:5672", "v", "other", "word", "amqp://other@h:5672/v"},
+		{Config{
+			URL:      "amqp://u:p@h/v",
+			Username: "other",
+			Password: "word",
+		}, "h:5672", "v", "other", "word", "amqp://other@h:5672/v"},
 		{Config{URL: "amqp://h/v", Username: "other"}, "h:5672", "v", "other", "", "amqp://other@h:5672/v"},
 	} {
 		e, err := newEndpoint(tc.cfg)
@@ -26,7 +30,8 @@ func TestEndpointFromURL(t *testing.T) {
 			t.Errorf("%s: %v", tc.cfg.URL, err)
 			continue
 		}
-		if e.address() != tc.address || e.vhost != tc.vhost || e.username != tc.user || e.password != tc.pass || e.String() != tc.str {
+		if e.address() != tc.address || e.vhost != tc.vhost || e.username != tc.user || e.password != tc.pass ||
+			e.String() != tc.str {
 			t.Errorf("%s: %s %s %s %s %s", tc.cfg.URL, e.address(), e.vhost, e.username, e.password, e)
 		}
 	}
@@ -37,12 +42,16 @@ func TestEndpointTimes(t *testing.T) {
 	if err != nil || e.heartbeat != 3*time.Second || e.dialTimeout != 1500*time.Millisecond {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if e, err = newEndpoint(Config{URL: "amqp://h?heartbeat=3", Heartbeat: time.Minute}); err != nil || e.heartbeat != time.Minute || e.dialTimeout != DefaultDialTimeout {
+	if e, err = newEndpoint(Config{
+		URL:       "amqp://h?heartbeat=3",
+		Heartbeat: time.Minute,
+	}); err != nil || e.heartbeat != time.Minute || e.dialTimeout != DefaultDialTimeout {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
 
-// TestNewNeverQuotesThePassword: whatever is wrong with the configuration, the password stays out of the words.
+// TestNewNeverQuotesThePassword: whatever is wrong with the configuration, the password stays out
+// of the words.
 func TestNewNeverQuotesThePassword(t *testing.T) {
 	const word = "tops3cret"
 	a := archive.New(archive.Config{})

@@ -2,7 +2,8 @@ package broker
 
 import "syscall"
 
-// The system's numbers for what has a sentence of its own. Those that package syscall names like Unix are made up on Windows.
+// The system's numbers for what has a sentence of its own. Those that package syscall names like
+// Unix are made up on Windows.
 const (
 	wsaENetUnreach    syscall.Errno = 10051
 	wsaEConnRefused   syscall.Errno = 10061

@@ -21,26 +21,29 @@ type ErrorKind string
 
 // The kinds of errors.
 const (
-	KindLogin        ErrorKind = "login"         // user name, password or certificate refused
-	KindVHost        ErrorKind = "vhost"         // virtual host missing or not open to the user
-	KindAccess       ErrorKind = "access"        // the user lacks a permission
-	KindNotFound     ErrorKind = "not_found"     // queue or exchange missing
-	KindLocked       ErrorKind = "locked"        // queue is exclusive to another connection, or has an exclusive consumer
-	KindPrecondition ErrorKind = "precondition"  // the broker will not do this with this queue
-	KindTimeout      ErrorKind = "ack_timeout"   // the broker's consumer timeout ran out
-	KindCancelled    ErrorKind = "cancelled"     // the broker cancelled the consumer
-	KindQueueType    ErrorKind = "queue_type"    // the mode does not fit the queue, or would harm it
-	KindDNS          ErrorKind = "dns"           // host name unknown
-	KindUnreachable  ErrorKind = "unreachable"   // nothing listens, or no route
-	KindTLSName      ErrorKind = "tls_name"      // the certificate is for another name
-	KindTLS          ErrorKind = "tls"           // any other trouble with TLS
-	KindProtocol     ErrorKind = "protocol"      // not an AMQP 0-9-1 broker, or one that breaks the protocol
-	KindLost         ErrorKind = "lost"          // the connection broke
-	KindClosed       ErrorKind = "closed"        // the broker closed the connection
-	KindSpoolFull    ErrorKind = "spool_full"    // the spool has reached its bound
-	KindSpool        ErrorKind = "spool"         // the spool cannot be written
-	KindSpoolBehind  ErrorKind = "spool_behind"  // messages arrive faster than they can be written
-	KindConfig       ErrorKind = "configuration" // the configuration cannot work
+	KindLogin    ErrorKind = "login"     // user name, password or certificate refused
+	KindVHost    ErrorKind = "vhost"     // virtual host missing or not open to the user
+	KindAccess   ErrorKind = "access"    // the user lacks a permission
+	KindNotFound ErrorKind = "not_found" // queue or exchange missing
+	// queue is exclusive to another connection, or has an exclusive consumer
+	KindLocked       ErrorKind = "locked"
+	KindPrecondition ErrorKind = "precondition" // the broker will not do this with this queue
+	KindTimeout      ErrorKind = "ack_timeout"  // the broker's consumer timeout ran out
+	KindCancelled    ErrorKind = "cancelled"    // the broker cancelled the consumer
+	// the mode does not fit the queue, or would harm it
+	KindQueueType   ErrorKind = "queue_type"
+	KindDNS         ErrorKind = "dns"         // host name unknown
+	KindUnreachable ErrorKind = "unreachable" // nothing listens, or no route
+	KindTLSName     ErrorKind = "tls_name"    // the certificate is for another name
+	KindTLS         ErrorKind = "tls"         // any other trouble with TLS
+	// not an AMQP 0-9-1 broker, or one that breaks the protocol
+	KindProtocol    ErrorKind = "protocol"
+	KindLost        ErrorKind = "lost"          // the connection broke
+	KindClosed      ErrorKind = "closed"        // the broker closed the connection
+	KindSpoolFull   ErrorKind = "spool_full"    // the spool has reached its bound
+	KindSpool       ErrorKind = "spool"         // the spool cannot be written
+	KindSpoolBehind ErrorKind = "spool_behind"  // messages arrive faster than they can be written
+	KindConfig      ErrorKind = "configuration" // the configuration cannot work
 )
 
 // Error is a failure in one plain sentence for an operator. Its text carries no credentials.
@@ -99,13 +102,28 @@ func (c *Consumer) sentence(p phase, err, from error) (ErrorKind, string) {
 	if p == phaseHandshake {
 		switch {
 		case errors.Is(err, amqp.ErrSASL):
-			return KindLogin, fmt.Sprintf("%s does not offer the login mechanism %s", address, login{endpoint: c.endpoint}.Mechanism())
+			return KindLogin, fmt.Sprintf(
+				"%s does not offer the login mechanism %s",
+				address,
+				login{endpoint: c.endpoint}.Mechanism(),
+			)
 		case isTimeout(from):
-			return KindLost, fmt.Sprintf("%s accepted the connection but did not complete the AMQP handshake within %s", address, c.endpoint.dialTimeout)
+			return KindLost, fmt.Sprintf(
+				"%s accepted the connection but did not complete the AMQP handshake within %s",
+				address,
+				c.endpoint.dialTimeout,
+			)
 		case errors.Is(err, amqp.ErrCredentials):
-			return KindLogin, fmt.Sprintf("%s closed the connection at login: user name or password are probably wrong", address)
+			return KindLogin, fmt.Sprintf(
+				"%s closed the connection at login: user name or password are probably wrong",
+				address,
+			)
 		case errors.Is(err, amqp.ErrVhost):
-			return KindVHost, fmt.Sprintf("%s closed the connection instead of opening vhost %q", address, c.endpoint.vhost)
+			return KindVHost, fmt.Sprintf(
+				"%s closed the connection instead of opening vhost %q",
+				address,
+				c.endpoint.vhost,
+			)
 		case c.endpoint.secure:
 			return KindProtocol, fmt.Sprintf("%s does not speak AMQP 0-9-1", address)
 		}
@@ -134,7 +152,12 @@ func dialSentence(address, host string, err error, timeout time.Duration) (Error
 
 func tlsSentence(address, name string, err error) (ErrorKind, string) {
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
-		return KindTLSName, fmt.Sprintf("the certificate of %s is for %s, not for %q", address, namesOf(e.Certificate), name)
+		return KindTLSName, fmt.Sprintf(
+			"the certificate of %s is for %s, not for %q",
+			address,
+			namesOf(e.Certificate),
+			name,
+		)
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return KindTLS, fmt.Sprintf("the certificate of %s is signed by an authority that is not trusted here", address)
@@ -183,15 +206,27 @@ func (c *Consumer) replySentence(p phase, e *amqp.Error) (ErrorKind, string) {
 	case amqp.AccessRefused:
 		switch {
 		case p == phaseHandshake:
-			return KindLogin, fmt.Sprintf("the broker refused the login of user %q: wrong user name or password (403)", c.endpoint.username)
+			return KindLogin, fmt.Sprintf(
+				"the broker refused the login of user %q: wrong user name or password (403)",
+				c.endpoint.username,
+			)
 		case strings.Contains(e.Reason, "exclusive use"):
 			return KindLocked, fmt.Sprintf("%s has an exclusive consumer, so nobody else may read it (403)", what)
 		}
-		return KindAccess, fmt.Sprintf("user %q has no permission for this on %s (403): %s", c.endpoint.username, what, said(e))
+		return KindAccess, fmt.Sprintf(
+			"user %q has no permission for this on %s (403): %s",
+			c.endpoint.username,
+			what,
+			said(e),
+		)
 	case amqp.NotAllowed:
 		if p == phaseHandshake {
 			if strings.Contains(e.Reason, "refused for user") {
-				return KindVHost, fmt.Sprintf("user %q has no access to vhost %q (530)", c.endpoint.username, c.endpoint.vhost)
+				return KindVHost, fmt.Sprintf(
+					"user %q has no access to vhost %q (530)",
+					c.endpoint.username,
+					c.endpoint.vhost,
+				)
 			}
 			if strings.Contains(e.Reason, "not found") {
 				return KindVHost, fmt.Sprintf("vhost %q does not exist (530)", c.endpoint.vhost)
@@ -205,7 +240,10 @@ func (c *Consumer) replySentence(p phase, e *amqp.Error) (ErrorKind, string) {
 		return KindLocked, fmt.Sprintf("%s belongs exclusively to another connection (405)", what)
 	case amqp.PreconditionFailed:
 		if strings.Contains(e.Reason, "timed out") {
-			return KindTimeout, fmt.Sprintf("the broker's consumer timeout ran out (406): messages were held longer than it allows, and it has taken them back: %s", said(e))
+			return KindTimeout, fmt.Sprintf(
+				"the broker's consumer timeout ran out (406): messages were held longer than it allows, and it has taken them back: %s",
+				said(e),
+			)
 		}
 		return KindPrecondition, fmt.Sprintf("the broker does not do this with %s (406): %s", what, said(e))
 	case amqp.ConnectionForced:
@@ -241,7 +279,10 @@ func said(e *amqp.Error) string {
 func lostSentence(address string, err, from error) (ErrorKind, string) {
 	switch {
 	case isTimeout(from):
-		return KindLost, fmt.Sprintf("the connection to %s is dead: nothing arrived in time, not even a heartbeat", address)
+		return KindLost, fmt.Sprintf(
+			"the connection to %s is dead: nothing arrived in time, not even a heartbeat",
+			address,
+		)
 	case errors.Is(from, io.EOF), errors.Is(from, io.ErrUnexpectedEOF):
 		return KindLost, fmt.Sprintf("%s closed the connection", address)
 	case isAny(from, resetErrors()):

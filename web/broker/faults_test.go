@@ -19,7 +19,8 @@ import (
 	"github.com/headerglass/headerglass/web/spool"
 )
 
-// TestNodeKilledAndRestarted: every message of a peek and of drains is shown once although the broker dies under them.
+// TestNodeKilledAndRestarted: every message of a peek and of drains is shown once although the
+// broker dies under them.
 func TestNodeKilledAndRestarted(t *testing.T) {
 	c := dial(t)
 	const n = 3000
@@ -33,14 +34,19 @@ func TestNodeKilledAndRestarted(t *testing.T) {
 	}{
 		{queue: "peeked", cfg: Config{Window: 5000}, left: n + 1},
 		{queue: "drained", cfg: Config{Mode: ModeDrain, AcceptLoss: true, Prefetch: 100}},
-		{queue: "quorum", args: amqp.Table{"x-queue-type": "quorum"}, cfg: Config{Mode: ModeDrain, AcceptLoss: true, Prefetch: 100}},
+		{
+			queue: "quorum",
+			args:  amqp.Table{"x-queue-type": "quorum"},
+			cfg:   Config{Mode: ModeDrain, AcceptLoss: true, Prefetch: 100},
+		},
 	}
 	for i := range readers {
 		r := &readers[i]
 		c.declare(t, r.queue, r.args)
 		r.want = c.publish(t, "", r.queue, 0, n)
 	}
-	// A quorum queue younger than half a second may not survive kill -9: Ra has not written down yet that it exists.
+	// A quorum queue younger than half a second may not survive kill -9: Ra has not written down
+	// yet that it exists.
 	c.node.Eval(t, "[dets:sync(T) || T <- dets:all()].")
 	for i := range readers {
 		r := &readers[i]
@@ -86,7 +92,11 @@ func TestNodeErrorsInWords(t *testing.T) {
 	c.declare(t, "q", nil)
 	n := c.node
 	n.Do(t, http.MethodPut, "users/blind", map[string]string{"password": "s3cr3t/word", "tags": ""})
-	n.Do(t, http.MethodPut, "permissions/"+c.vhost+"/blind", map[string]string{"configure": "^$", "write": "^$", "read": "^$"})
+	n.Do(t, http.MethodPut, "permissions/"+c.vhost+"/blind", map[string]string{
+		"configure": "^$",
+		"write":     "^$",
+		"read":      "^$",
+	})
 	n.Do(t, http.MethodPut, "users/stranger", map[string]string{"password": "s3cr3t/word", "tags": ""})
 	mine, err := amqp.Dial(c.url())
 	if err != nil {
@@ -110,18 +120,51 @@ func TestNodeErrorsInWords(t *testing.T) {
 		kind  ErrorKind
 		words string
 	}{
-		{"password", Config{URL: n.URL(c.vhost), Password: "s3cr3t/word", Queue: "q"}, KindLogin, `refused the login of user "guest"`},
+		{"password", Config{
+			URL:      n.URL(c.vhost),
+			Password: "s3cr3t/word",
+			Queue:    "q",
+		}, KindLogin, `refused the login of user "guest"`},
 		{"vhost", Config{URL: n.URL("nowhere"), Queue: "q"}, KindVHost, `vhost "nowhere" does not exist`},
-		{"vhost not open", Config{URL: n.URL(c.vhost), Username: "stranger", Password: "s3cr3t/word", Queue: "q"}, KindVHost, `user "stranger" has no access to vhost`},
+		{"vhost not open", Config{
+			URL:      n.URL(c.vhost),
+			Username: "stranger",
+			Password: "s3cr3t/word",
+			Queue:    "q",
+		}, KindVHost, `user "stranger" has no access to vhost`},
 		{"queue", Config{URL: n.URL(c.vhost), Queue: "nothing"}, KindNotFound, `queue "nothing" does not exist`},
-		{"exchange", Config{URL: n.URL(c.vhost), Mode: ModeCopy, Exchange: "nothing"}, KindNotFound, `exchange "nothing" does not exist`},
-		{"permission", Config{URL: n.URL(c.vhost), Username: "blind", Password: "s3cr3t/word", Queue: "q"}, KindAccess, `user "blind" has no permission`},
-		{"exclusive queue", Config{URL: n.URL(c.vhost), Queue: "locked"}, KindLocked, "belongs exclusively to another connection"},
+		{"exchange", Config{
+			URL:      n.URL(c.vhost),
+			Mode:     ModeCopy,
+			Exchange: "nothing",
+		}, KindNotFound, `exchange "nothing" does not exist`},
+		{"permission", Config{
+			URL:      n.URL(c.vhost),
+			Username: "blind",
+			Password: "s3cr3t/word",
+			Queue:    "q",
+		}, KindAccess, `user "blind" has no permission`},
+		{"exclusive queue", Config{
+			URL:   n.URL(c.vhost),
+			Queue: "locked",
+		}, KindLocked, "belongs exclusively to another connection"},
 		{"exclusive consumer", Config{URL: n.URL(c.vhost), Queue: "solo"}, KindLocked, "has an exclusive consumer"},
-		{"TLS to the plain port", Config{URL: "amqps://guest:s3cr3tword@" + n.Addr() + "/", Queue: "q"}, KindTLS, "does not speak TLS"},
-		{"plain to the TLS port", Config{URL: strings.Replace(n.TLSURL("127.0.0.1", "/"), "amqps:", "amqp:", 1), Queue: "q"}, KindProtocol, "amqps://"},
-		{"host", Config{URL: "amqp://guest:s3cr3tword@no-such-host.invalid/", Queue: "q"}, KindDNS, `host name "no-such-host.invalid"`},
-		{"port", Config{URL: "amqp://guest:s3cr3tword@" + closedPort(t) + "/", Queue: "q"}, KindUnreachable, "connection refused"},
+		{"TLS to the plain port", Config{
+			URL:   "amqps://guest:s3cr3tword@" + n.Addr() + "/",
+			Queue: "q",
+		}, KindTLS, "does not speak TLS"},
+		{"plain to the TLS port", Config{
+			URL:   strings.Replace(n.TLSURL("127.0.0.1", "/"), "amqps:", "amqp:", 1),
+			Queue: "q",
+		}, KindProtocol, "amqps://"},
+		{"host", Config{
+			URL:   "amqp://guest:s3cr3tword@no-such-host.invalid/",
+			Queue: "q",
+		}, KindDNS, `host name "no-such-host.invalid"`},
+		{"port", Config{
+			URL:   "amqp://guest:s3cr3tword@" + closedPort(t) + "/",
+			Queue: "q",
+		}, KindUnreachable, "connection refused"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -166,7 +209,11 @@ func TestNodeTLS(t *testing.T) {
 	dir := t.TempDir()
 	ca := n.CA.File(dir)
 	n.Do(t, http.MethodPut, "users/robot", map[string]string{"password": "unused-here", "tags": ""})
-	n.Do(t, http.MethodPut, "permissions/"+c.vhost+"/robot", map[string]string{"configure": "^$", "write": "^$", "read": ".*"})
+	n.Do(t, http.MethodPut, "permissions/"+c.vhost+"/robot", map[string]string{
+		"configure": "^$",
+		"write":     "^$",
+		"read":      ".*",
+	})
 	cert, key, err := n.CA.Issue(dir, "client", "robot")
 	if err != nil {
 		t.Fatal(err)
@@ -176,12 +223,21 @@ func TestNodeTLS(t *testing.T) {
 		r.untilStored(t, 5)
 	})
 	t.Run("client certificate and EXTERNAL", func(t *testing.T) {
-		r := run(t, Config{URL: strings.Replace(n.TLSURL("localhost", c.vhost), "guest:guest@", "", 1), CAFile: ca, CertFile: cert, KeyFile: key, Queue: "q"})
+		r := run(t, Config{
+			URL:      strings.Replace(n.TLSURL("localhost", c.vhost), "guest:guest@", "", 1),
+			CAFile:   ca,
+			CertFile: cert,
+			KeyFile:  key,
+			Queue:    "q",
+		})
 		r.untilStored(t, 5)
 	})
 	t.Run("server name", func(t *testing.T) {
 		r := run(t, Config{URL: n.TLSURL("localhost", c.vhost), CAFile: ca, ServerName: "mq.example.com", Queue: "q"})
-		if st := r.untilKind(t, KindTLSName); !strings.Contains(st.Err, `is for ["localhost" "127.0.0.1"], not for "mq.example.com"`) {
+		if st := r.untilKind(t, KindTLSName); !strings.Contains(
+			st.Err,
+			`is for ["localhost" "127.0.0.1"], not for "mq.example.com"`,
+		) {
 			t.Error(st.Err)
 		}
 	})
@@ -290,7 +346,13 @@ func TestBrokerThatAcceptsAndSaysNothing(t *testing.T) {
 		s := listen(t, embedded.Config{})
 		publish(t, s, "q", 5)
 		s.SetFaults(tc.faults)
-		r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, AcceptLoss: true, DialTimeout: 300 * time.Millisecond})
+		r := run(t, Config{
+			URL:         s.URL(),
+			Queue:       "q",
+			Mode:        ModeDrain,
+			AcceptLoss:  true,
+			DialTimeout: 300 * time.Millisecond,
+		})
 		if st := r.untilKind(t, KindLost); !strings.Contains(st.Err, tc.words) {
 			t.Error(st.Err)
 		}
@@ -303,7 +365,13 @@ func TestStopWhileTheBrokerDoesNotAnswer(t *testing.T) {
 	s := listen(t, embedded.Config{})
 	publish(t, s, "q", 5)
 	s.SetFaults(embedded.Faults{NoConsumeOk: true})
-	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, AcceptLoss: true, CloseTimeout: 100 * time.Millisecond})
+	r := run(t, Config{
+		URL:          s.URL(),
+		Queue:        "q",
+		Mode:         ModeDrain,
+		AcceptLoss:   true,
+		CloseTimeout: 100 * time.Millisecond,
+	})
 	until(t, "the consumer is there", func() bool { q, _ := s.Queue("q"); return q.Consumers == 1 })
 	began := time.Now()
 	if err := r.stop(t); err != nil {
@@ -324,7 +392,8 @@ func TestBrokerThatIsSlowToTakeBack(t *testing.T) {
 	r.untilStored(t, 5)
 	p.freeze()
 	st := r.untilKind(t, KindLost)
-	if !strings.Contains(st.Err, `did not answer within 100ms when the messages of queue "q" were given back`) || time.Until(st.NextAttempt) > 2*time.Second {
+	if !strings.Contains(st.Err, `did not answer within 100ms when the messages of queue "q" were given back`) ||
+		time.Until(st.NextAttempt) > 2*time.Second {
 		t.Errorf("%+v", st)
 	}
 	p.thaw()

@@ -20,8 +20,9 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 )
 
-// FuzzFieldTableAgainstClient reads the same table with fieldtable and, as the headers of a returned message, with amqp091-go's own
-// decoder. Where both accept it the values agree. Where one refuses it, the reason is one of those in knownDifference.
+// FuzzFieldTableAgainstClient reads the same table with fieldtable and, as the headers of a
+// returned message, with amqp091-go's own decoder. Where both accept it the values agree. Where one
+// refuses it, the reason is one of those in knownDifference.
 func FuzzFieldTableAgainstClient(f *testing.F) {
 	for _, s := range fttest.Specimens() {
 		f.Add(s.Encoded)
@@ -60,14 +61,17 @@ func compareWithClient(t *testing.T, encoded []byte) {
 	}
 }
 
-// knownDifference says why one of the two refuses a table that the other accepts; ours is what fieldtable says.
+// knownDifference says why one of the two refuses a table that the other accepts; ours is what
+// fieldtable says.
 func knownDifference(table fieldtable.Table, ours error) string {
 	if damage, ok := errors.AsType[*fieldtable.SyntaxError](ours); ok {
-		// readArrayDepth takes an io.EOF from anywhere below an element for the end of the array, and drops that element.
+		// readArrayDepth takes an io.EOF from anywhere below an element for the end of the array,
+		// and drops that element.
 		if strings.Contains(damage.Path, "[") {
 			return "damage in an array"
 		}
-		// It reads an array through a limit on what is left, so that one whose length is too great ends where its parent does.
+		// It reads an array through a limit on what is left, so that one whose length is too great
+		// ends where its parent does.
 		if damage.Err == fieldtable.ErrLengthOverrun && damage.HasTag && damage.Tag == 'A' {
 			return "an array longer than its parent"
 		}
@@ -177,7 +181,8 @@ func valueDifference(got any, v fieldtable.Value) string {
 	return ""
 }
 
-// decodeWithClient returns the headers of a returned message as amqp091-go reads them, or an error if it closed the connection.
+// decodeWithClient returns the headers of a returned message as amqp091-go reads them, or an error
+// if it closed the connection.
 func decodeWithClient(t *testing.T, encoded []byte) (amqp.Table, error) {
 	t.Helper()
 	server, conn := connect(t)
@@ -187,7 +192,8 @@ func decodeWithClient(t *testing.T, encoded []byte) (amqp.Table, error) {
 		t.Fatal(err)
 	}
 	returned := ch.NotifyReturn(make(chan amqp.Return, 1))
-	arguments := append([]byte{0, 200}, 0, 0, 0) // reply code, then reply text, exchange and routing key, all empty
+	// reply code, then reply text, exchange and routing key, all empty
+	arguments := append([]byte{0, 200}, 0, 0, 0)
 	server.out <- append(method(1, 60, 50, arguments), headerFrame(encoded)...)
 	select {
 	case r, ok := <-returned:
@@ -217,7 +223,8 @@ func connect(tb testing.TB) (*scriptedServer, *amqp.Connection) {
 	return server, conn
 }
 
-// scriptedServer is a connection to a server that only says what it is told to, and opens a channel when asked for one.
+// scriptedServer is a connection to a server that only says what it is told to, and opens a channel
+// when asked for one.
 type scriptedServer struct {
 	net.Conn
 	out    chan []byte
@@ -266,7 +273,8 @@ func method(channel, class, id uint16, arguments []byte) []byte {
 	return frame(1, channel, append(payload, arguments...))
 }
 
-// headerFrame is the content header of a message without a body, whose only property is its headers.
+// headerFrame is the content header of a message without a body, whose only property is its
+// headers.
 func headerFrame(table []byte) []byte {
 	return frame(2, 1, append([]byte{0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 0}, table...))
 }

@@ -11,9 +11,10 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
-// fingerprint tells whether two deliveries are the same message: it hashes exchange, routing key, content header and body. What a
-// quorum queue changes when a message comes back is left out: the top-level headers x-delivery-count and x-acquired-count, the order
-// of the fields, and whether there is a header table at all when nothing else is in it.
+// fingerprint tells whether two deliveries are the same message: it hashes exchange, routing key,
+// content header and body. What a quorum queue changes when a message comes back is left out: the
+// top-level headers x-delivery-count and x-acquired-count, the order of the fields, and whether
+// there is a header table at all when nothing else is in it.
 //
 // The hash is keyed, so a publisher cannot aim at a collision.
 type fingerprint struct {
@@ -81,7 +82,8 @@ func (f *fingerprint) begin(d *wire.Delivery) {
 		f.body(d.Header)
 		return
 	}
-	// Class, weight and body size; the flags with the headers bit only when fields are left; the properties around the table.
+	// Class, weight and body size; the flags with the headers bit only when fields are left; the
+	// properties around the table.
 	const fixed, headersFlag = 14, 1 << 13
 	flags := h.Flags()
 	if sum == 0 {
@@ -94,7 +96,8 @@ func (f *fingerprint) begin(d *wire.Delivery) {
 	f.body(d.Header[h.HeaderTableOffset()+len(table):])
 }
 
-// fields is the sum of the fields' hashes, which does not depend on their order; sound is false when the table cannot be read to its end.
+// fields is the sum of the fields' hashes, which does not depend on their order; sound is false
+// when the table cannot be read to its end.
 func (f *fingerprint) fields(table []byte) (sum uint64, sound bool) {
 	s := fieldtable.View(table, fieldtable.Lenient()).Scan()
 	for at := s.Offset(); s.Skip(); at = s.Offset() {

@@ -55,7 +55,10 @@ func testFingerprint(t *testing.T, f *fingerprint) {
 		}
 	}
 
-	plain := print("e", "k", wire.AppendContentHeaderPayload(nil, 4, wire.Property{Name: "message_id", Raw: []byte("1")}), "body")
+	plain := print("e", "k", wire.AppendContentHeaderPayload(nil, 4, wire.Property{
+		Name: "message_id",
+		Raw:  []byte("1"),
+	}), "body")
 	id := wire.Property{Name: "message_id", Raw: []byte("1")}
 	counted := print("e", "k", with(fttest.Table(func(e *encoder) { e.Int64("x-delivery-count", 1) }), id), "body")
 	if plain != counted {
@@ -66,7 +69,10 @@ func testFingerprint(t *testing.T, f *fingerprint) {
 func TestLastingFingerprintDependsOnItsKeyAlone(t *testing.T) {
 	sum := func(key byte) uint64 {
 		f := newLastingFingerprint([32]byte{key})
-		f.begin(&wire.Delivery{Exchange: []byte("e"), Header: content(fttest.Table(func(e *fttest.Encoder) { e.Str("a", "1") }), nil)})
+		f.begin(&wire.Delivery{
+			Exchange: []byte("e"),
+			Header:   content(fttest.Table(func(e *fttest.Encoder) { e.Str("a", "1") }), nil),
+		})
 		return f.sum()
 	}
 	one, again, other := sum(1), sum(1), sum(2)

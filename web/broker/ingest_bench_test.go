@@ -17,7 +17,8 @@ import (
 
 const ingestMessages = 50_000
 
-// ingestServer holds the same messages for both contenders: tables of the mix and bodies of bodySize octets.
+// ingestServer holds the same messages for both contenders: tables of the mix and bodies of
+// bodySize octets.
 func ingestServer(b *testing.B, bodySize int) *embedded.Server {
 	b.Helper()
 	s, err := embedded.Listen("127.0.0.1:0", embedded.Config{QueueLimit: ingestMessages})
@@ -28,7 +29,12 @@ func ingestServer(b *testing.B, bodySize int) *embedded.Server {
 	r := rand.New(rand.NewSource(1))
 	body := make([]byte, bodySize)
 	for range ingestMessages {
-		m := embedded.Message{Exchange: "brightway.events", RoutingKey: "order.placed.acme", Header: content(fttest.Mix(r), body), Body: body}
+		m := embedded.Message{
+			Exchange:   "brightway.events",
+			RoutingKey: "order.placed.acme",
+			Header:     content(fttest.Mix(r), body),
+			Body:       body,
+		}
 		if err := s.Publish(context.Background(), "q", m); err != nil {
 			b.Fatal(err)
 		}
@@ -36,8 +42,9 @@ func ingestServer(b *testing.B, bodySize int) *embedded.Server {
 	return s
 }
 
-// BenchmarkIngestPeers compares the way from the socket into the archive, and into the spool, with the AMQP library's own way into a
-// slice. The readers take turns; the best round of each counts, and …-x is how many times faster than the library's it is:
+// BenchmarkIngestPeers compares the way from the socket into the archive, and into the spool, with
+// the AMQP library's own way into a slice. The readers take turns; the best round of each counts,
+// and …-x is how many times faster than the library's it is:
 //
 //	go test -run '^$' -bench IngestPeers -benchtime 5x ./web/broker
 func BenchmarkIngestPeers(b *testing.B) {
@@ -51,12 +58,23 @@ func BenchmarkIngestPeers(b *testing.B) {
 				read func(b *testing.B, s *embedded.Server)
 				best time.Duration
 			}{
-				{name: "amqp091-go", read: func(b *testing.B, s *embedded.Server) { theirs(b, s.URL(), "q", ingestMessages) }},
+				{
+					name: "amqp091-go",
+					read: func(b *testing.B, s *embedded.Server) { theirs(b, s.URL(), "q", ingestMessages) },
+				},
 				{name: "archive", read: func(b *testing.B, s *embedded.Server) {
-					ours(b, Config{URL: s.URL(), AcceptLoss: true, Archive: archive.New(archive.Config{})}, ingestMessages)
+					ours(b, Config{
+						URL:        s.URL(),
+						AcceptLoss: true,
+						Archive:    archive.New(archive.Config{}),
+					}, ingestMessages)
 				}},
 				{name: "headers-only", read: func(b *testing.B, s *embedded.Server) {
-					ours(b, Config{URL: s.URL(), AcceptLoss: true, Archive: archive.New(archive.Config{BodyLimit: -1})}, ingestMessages)
+					ours(b, Config{
+						URL:        s.URL(),
+						AcceptLoss: true,
+						Archive:    archive.New(archive.Config{BodyLimit: -1}),
+					}, ingestMessages)
 				}},
 				{name: "spool", read: func(b *testing.B, s *embedded.Server) {
 					sp, err := spool.Open(b.TempDir(), spool.Config{})
@@ -102,7 +120,8 @@ func ours(b *testing.B, cfg Config, n uint64) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- c.Run(ctx) }()
-	tick := time.NewTicker(time.Millisecond) // Archive.Wait would wake this goroutine for every message
+	// Archive.Wait would wake this goroutine for every message
+	tick := time.NewTicker(time.Millisecond)
 	for c.counts.stored.Load() < n {
 		<-tick.C
 	}
@@ -113,7 +132,8 @@ func ours(b *testing.B, cfg Config, n uint64) {
 	}
 }
 
-// theirs reads n messages as a program that uses the AMQP library does, keeps them and acknowledges them.
+// theirs reads n messages as a program that uses the AMQP library does, keeps them and acknowledges
+// them.
 func theirs(b *testing.B, url, queue string, n int) {
 	b.Helper()
 	conn, err := amqp.Dial(url)

@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// toxiproxysOwn are the goroutines that toxiproxy leaves behind when a toxic is added to a connection that is just ending.
+// toxiproxysOwn are the goroutines that toxiproxy leaves behind when a toxic is added to a
+// connection that is just ending.
 func toxiproxysOwn() (ignore []goleak.Option) {
 	for _, name := range []string{"/toxics.(*ToxicStub).Run", ".(*ToxicLink).read", ".(*ToxicLink).write"} {
 		ignore = append(ignore, goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2"+name))

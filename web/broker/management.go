@@ -13,8 +13,9 @@ import (
 
 // queueFacts is what the management API knows about a queue and AMQP does not tell.
 type queueFacts struct {
-	Type          string
-	DeliveryLimit int64 // returns after which a quorum queue drops or dead-letters; -1: none or unknown
+	Type string
+	// returns after which a quorum queue drops or dead-letters; -1: none or unknown
+	DeliveryLimit int64
 	Policy        string
 }
 
@@ -28,7 +29,8 @@ type management struct {
 func newManagement(raw, username, password string, client *http.Client) (*management, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, errors.New("the management URL must be http://host:port or https://host:port") // without quoting it: it may hold a password
+		// without quoting it: it may hold a password
+		return nil, errors.New("the management URL must be http://host:port or https://host:port")
 	}
 	m := &management{username: username, password: password, client: client}
 	if u.User != nil {
@@ -43,7 +45,14 @@ func newManagement(raw, username, password string, client *http.Client) (*manage
 // queue returns the facts about a queue. Its errors are plain sentences without credentials.
 func (m *management) queue(ctx context.Context, vhost, name string) (queueFacts, error) {
 	u := *m.base
-	u.RawPath = strings.TrimSuffix(u.EscapedPath(), "/") + "/api/queues/" + url.PathEscape(vhost) + "/" + url.PathEscape(name)
+	u.RawPath = strings.TrimSuffix(
+		u.EscapedPath(),
+		"/",
+	) + "/api/queues/" + url.PathEscape(
+		vhost,
+	) + "/" + url.PathEscape(
+		name,
+	)
 	u.Path, _ = url.PathUnescape(u.RawPath)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -58,9 +67,18 @@ func (m *management) queue(ctx context.Context, vhost, name string) (queueFacts,
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return queueFacts{}, fmt.Errorf("the management API at %s refused user %q: it needs the tag management", m.base.Host, m.username)
+		return queueFacts{}, fmt.Errorf(
+			"the management API at %s refused user %q: it needs the tag management",
+			m.base.Host,
+			m.username,
+		)
 	case http.StatusNotFound:
-		return queueFacts{}, fmt.Errorf("the management API at %s does not know queue %q in vhost %q", m.base.Host, name, vhost)
+		return queueFacts{}, fmt.Errorf(
+			"the management API at %s does not know queue %q in vhost %q",
+			m.base.Host,
+			name,
+			vhost,
+		)
 	default:
 		return queueFacts{}, fmt.Errorf("the management API at %s answered %s", m.base.Host, resp.Status)
 	}
@@ -77,7 +95,8 @@ func (m *management) queue(ctx context.Context, vhost, name string) (queueFacts,
 	facts := queueFacts{Type: answer.Type, Policy: answer.Policy, DeliveryLimit: -1}
 	for _, raw := range []json.RawMessage{answer.Arguments["x-delivery-limit"], answer.EffectivePolicy["delivery-limit"]} {
 		var n int64
-		if raw != nil && json.Unmarshal(raw, &n) == nil && n >= 0 && (facts.DeliveryLimit < 0 || n < facts.DeliveryLimit) {
+		if raw != nil && json.Unmarshal(raw, &n) == nil && n >= 0 &&
+			(facts.DeliveryLimit < 0 || n < facts.DeliveryLimit) {
 			facts.DeliveryLimit = n // the lower of argument and policy applies
 		}
 	}

@@ -30,10 +30,23 @@ func TestManagementFacts(t *testing.T) {
 		want   queueFacts
 		words  string
 	}{
-		{200, `{"type":"classic","arguments":{},"effective_policy_definition":{}}`, queueFacts{Type: "classic", DeliveryLimit: -1}, ""},
-		{200, `{"type":"quorum","arguments":[],"effective_policy_definition":[]}`, queueFacts{Type: "quorum", DeliveryLimit: -1}, ""},
-		{200, `{"type":"quorum","policy":"p","arguments":{"x-delivery-limit":9},"effective_policy_definition":{"delivery-limit":20}}`, queueFacts{Type: "quorum", Policy: "p", DeliveryLimit: 9}, ""},
-		{200, `{"type":"quorum","arguments":{"x-delivery-limit":"many"}}`, queueFacts{Type: "quorum", DeliveryLimit: -1}, ""},
+		{200, `{"type":"classic","arguments":{},"effective_policy_definition":{}}`, queueFacts{
+			Type:          "classic",
+			DeliveryLimit: -1,
+		}, ""},
+		{200, `{"type":"quorum","arguments":[],"effective_policy_definition":[]}`, queueFacts{
+			Type:          "quorum",
+			DeliveryLimit: -1,
+		}, ""},
+		{200, `{"type":"quorum","policy":"p","arguments":{"x-delivery-limit":9},"effective_policy_definition":{"delivery-limit":20}}`, queueFacts{
+			Type:          "quorum",
+			Policy:        "p",
+			DeliveryLimit: 9,
+		}, ""},
+		{200, `{"type":"quorum","arguments":{"x-delivery-limit":"many"}}`, queueFacts{
+			Type:          "quorum",
+			DeliveryLimit: -1,
+		}, ""},
 		{200, `<html>`, queueFacts{}, "did not answer with JSON"},
 		{401, `{}`, queueFacts{}, `refused user "monitor"`},
 		{404, `{}`, queueFacts{}, `does not know queue "a/b" in vhost "/"`},
@@ -44,15 +57,18 @@ func TestManagementFacts(t *testing.T) {
 		if tc.words == "" && (err != nil || facts != tc.want) {
 			t.Errorf("%s: %+v, %v", tc.answer, facts, err)
 		}
-		if tc.words != "" && (err == nil || !strings.Contains(err.Error(), tc.words) || strings.Contains(err.Error(), "s3cret")) {
+		if tc.words != "" &&
+			(err == nil || !strings.Contains(err.Error(), tc.words) || strings.Contains(err.Error(), "s3cret")) {
 			t.Errorf("%s: %v", tc.answer, err)
 		}
 	}
-	if user, pass, _ := got.BasicAuth(); user != "monitor" || pass != "s3cret" || got.URL.EscapedPath() != "/prefix/api/queues/%2F/a%2Fb" {
+	if user, pass, _ := got.BasicAuth(); user != "monitor" || pass != "s3cret" ||
+		got.URL.EscapedPath() != "/prefix/api/queues/%2F/a%2Fb" {
 		t.Errorf("asked %s as %s", got.URL.EscapedPath(), user)
 	}
 	s.Close()
-	if _, err := m.queue(t.Context(), "/", "q"); err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "cannot be reached") {
+	if _, err := m.queue(t.Context(), "/", "q"); err == nil || strings.Contains(err.Error(), "s3cret") ||
+		!strings.Contains(err.Error(), "cannot be reached") {
 		t.Error(err)
 	}
 }

@@ -185,7 +185,13 @@ func TestNodeCopyHarmsNobody(t *testing.T) {
 	if err := c.QueueBind("q", "#", "events", false, nil); err != nil {
 		t.Fatal(err)
 	}
-	r := run(t, Config{URL: c.url(), Mode: ModeCopy, Exchange: "events", Bindings: []string{"order.*", "#.eu"}, CopyMaxLength: 500})
+	r := run(t, Config{
+		URL:           c.url(),
+		Mode:          ModeCopy,
+		Exchange:      "events",
+		Bindings:      []string{"order.*", "#.eu"},
+		CopyMaxLength: 500,
+	})
 	st := r.untilState(t, StateConsuming)
 	if st.Exchange != "events" || st.Queue == "" {
 		t.Errorf("%+v", st)
@@ -198,7 +204,8 @@ func TestNodeCopyHarmsNobody(t *testing.T) {
 	if err := c.node.API(http.MethodGet, "queues/"+c.vhost+"/"+url.PathEscape(st.Queue), nil, &info); err != nil {
 		t.Fatal(err)
 	}
-	if !info.Exclusive || !info.AutoDelete || info.Arguments["x-max-length"] != 500.0 || info.Arguments["x-overflow"] != "drop-head" {
+	if !info.Exclusive || !info.AutoDelete || info.Arguments["x-max-length"] != 500.0 ||
+		info.Arguments["x-overflow"] != "drop-head" {
 		t.Errorf("the copy's queue: %+v", info)
 	}
 	want := c.publish(t, "events", "order.placed", 0, 10)
@@ -272,7 +279,11 @@ func TestNodeTwoExplorersKnowOfEachOther(t *testing.T) {
 			c.declare(t, "q", amqp.Table{"x-queue-type": kind})
 			cfg := Config{URL: c.url(), Queue: "q", AcceptRedeliveryCount: true}
 			a, b := run(t, cfg), run(t, cfg)
-			until(t, "each sees the other", func() bool { return a.Status().Consumers == 1 && b.Status().Consumers == 1 })
+			until(
+				t,
+				"each sees the other",
+				func() bool { return a.Status().Consumers == 1 && b.Status().Consumers == 1 },
+			)
 			if err := b.stop(t); err != nil {
 				t.Fatal(err)
 			}

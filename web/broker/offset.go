@@ -17,8 +17,8 @@ type offset struct {
 	isNumber bool
 }
 
-// parseOffset reads first, last, next, an offset, an RFC 3339 time, or an age: a Go duration or a number of days such as 2d.
-// Empty means next.
+// parseOffset reads first, last, next, an offset, an RFC 3339 time, or an age: a Go duration or a
+// number of days such as 2d. Empty means next.
 func parseOffset(s string) (offset, error) {
 	switch s = strings.TrimSpace(s); s {
 	case "":
@@ -43,10 +43,14 @@ func parseOffset(s string) (offset, error) {
 	if d, err := time.ParseDuration(s); err == nil && d > 0 {
 		return offset{age: d}, nil
 	}
-	return offset{}, fmt.Errorf("the stream offset %q is none of first, last, next, a number, an RFC 3339 time, and an age such as 15m or 2d", s)
+	return offset{}, fmt.Errorf(
+		"the stream offset %q is none of first, last, next, a number, an RFC 3339 time, and an age such as 15m or 2d",
+		s,
+	)
 }
 
-// argument is the value of the consumer argument x-stream-offset. Times are whole seconds on the wire.
+// argument is the value of the consumer argument x-stream-offset. Times are whole seconds on the
+// wire.
 func (o offset) argument(now time.Time) any {
 	switch {
 	case o.word != "":

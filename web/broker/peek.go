@@ -31,7 +31,15 @@ func (s *session) peek(ctx context.Context) *Error {
 		s.cancel()
 		s.giveBack()
 		if !stop() {
-			return &Error{Kind: KindLost, Msg: fmt.Sprintf("%s did not answer within %s when the messages of %s were given back: the connection was closed, which gives them back, too", c.endpoint.address(), c.cfg.CloseTimeout, c.target())}
+			return &Error{
+				Kind: KindLost,
+				Msg: fmt.Sprintf(
+					"%s did not answer within %s when the messages of %s were given back: the connection was closed, which gives them back, too",
+					c.endpoint.address(),
+					c.cfg.CloseTimeout,
+					c.target(),
+				),
+			}
 		}
 		s.sink.endLook()
 		c.status.paused(c.now().Add(c.cfg.Pause))
@@ -60,22 +68,40 @@ func (c *Consumer) guard(facts queueFacts) func(count int64) *Error {
 		case !c.cfg.AcceptRedeliveryCount:
 			return c.refuseQuorum()
 		case limit >= 0 && count >= limit-guardDistance:
-			return &Error{Kind: KindQueueType, Msg: fmt.Sprintf("a message of %s has been returned %d times and the queue's delivery limit is %d: "+
-				"everything was given back, and peek stops before a message is dropped or dead-lettered", c.target(), count, limit)}
+			return &Error{
+				Kind: KindQueueType,
+				Msg: fmt.Sprintf("a message of %s has been returned %d times and the queue's delivery limit is %d: "+
+					"everything was given back, and peek stops before a message is dropped or dead-lettered", c.target(), count, limit),
+			}
 		}
 		return nil
 	}
 }
 
 func (c *Consumer) refuseQuorum() *Error {
-	return &Error{Kind: KindQueueType, Msg: fmt.Sprintf("%s counts deliveries, as quorum queues do: each time peek gives a message back it comes nearer to being dropped or dead-lettered, so peek stops. "+
-		"Read a copy instead with --exchange and --binding, or allow it with --accept-redelivery-count", c.target())}
+	return &Error{
+		Kind: KindQueueType,
+		Msg: fmt.Sprintf(
+			"%s counts deliveries, as quorum queues do: each time peek gives a message back it comes nearer to being dropped or dead-lettered, so peek stops. "+
+				"Read a copy instead with --exchange and --binding, or allow it with --accept-redelivery-count",
+			c.target(),
+		),
+	}
 }
 
 func (c *Consumer) refuseStream() *Error {
-	return &Error{Kind: KindQueueType, Msg: fmt.Sprintf("%s is a stream: read it with --offset, which removes nothing either", c.target())}
+	return &Error{
+		Kind: KindQueueType,
+		Msg:  fmt.Sprintf("%s is a stream: read it with --offset, which removes nothing either", c.target()),
+	}
 }
 
 func (c *Consumer) refuseNoStream() *Error {
-	return &Error{Kind: KindQueueType, Msg: fmt.Sprintf("%s is not a stream, so acknowledging would remove its messages: nothing was acknowledged; read it without --offset", c.target())}
+	return &Error{
+		Kind: KindQueueType,
+		Msg: fmt.Sprintf(
+			"%s is not a stream, so acknowledging would remove its messages: nothing was acknowledged; read it without --offset",
+			c.target(),
+		),
+	}
 }

@@ -15,11 +15,13 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 )
 
-// BenchmarkPeers reads the same tables in every way, in turn, and prints the best round of each with the ratios between them:
+// BenchmarkPeers reads the same tables in every way, in turn, and prints the best round of each
+// with the ratios between them:
 //
 //	go test -run '^$' -bench Peers -benchtime 20x ./web/broker
 //
-// The machine's speed cancels out of the ratios (…-x: how many times faster than amqp091-go's decoder).
+// The machine's speed cancels out of the ratios (…-x: how many times faster than amqp091-go's
+// decoder).
 func BenchmarkPeers(b *testing.B) {
 	for _, class := range append(fttest.Classes(), fttest.Class{Name: "mix", Draw: fttest.Mix, Last: "tenant"}) {
 		b.Run(class.Name, func(b *testing.B) {
@@ -189,7 +191,8 @@ func hardCodedSkip(t []byte) (fields uint64) {
 	return fields
 }
 
-// decodeToMap is the decoder one would write from a slice: everything, eagerly, without regard for damage.
+// decodeToMap is the decoder one would write from a slice: everything, eagerly, without regard for
+// damage.
 func decodeToMap(t []byte) uint64 { return uint64(len(mapOf(t[4:]))) }
 
 func mapOf(b []byte) map[string]any {
@@ -234,8 +237,9 @@ func anyOf(b []byte) (v any, rest []byte) {
 	return string(payload), rest
 }
 
-// peer is amqp091-go's decoder. It is not exported, so it is fed content-header frames through a connection in memory. Each frame
-// holds many tables as the fields of one, so that what a frame costs by itself hardly counts.
+// peer is amqp091-go's decoder. It is not exported, so it is fed content-header frames through a
+// connection in memory. Each frame holds many tables as the fields of one, so that what a frame
+// costs by itself hardly counts.
 type peer struct {
 	server  *scriptedServer
 	blocked chan amqp.Blocking
@@ -257,7 +261,8 @@ func newPeer(b *testing.B, tables [][]byte) *peer {
 		}))...)
 		tables = tables[n:]
 	}
-	p.frames = append(p.frames, method(0, 10, 60, []byte{0})...) // connection.blocked tells that all before it is decoded
+	// connection.blocked tells that all before it is decoded
+	p.frames = append(p.frames, method(0, 10, 60, []byte{0})...)
 	return p
 }
 

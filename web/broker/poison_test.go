@@ -68,7 +68,8 @@ func content(table, body []byte) []byte {
 	return wire.AppendContentHeaderPayload(nil, uint64(len(body)), wire.Property{Name: "headers", Raw: table})
 }
 
-// survives checks that every table is in the archive as it was sent, each between two good neighbours, on one connection.
+// survives checks that every table is in the archive as it was sent, each between two good
+// neighbours, on one connection.
 func survives(t *testing.T, r *running, sent []poison) {
 	t.Helper()
 	r.untilStored(t, uint64(2*len(sent)))
@@ -96,7 +97,10 @@ func TestPoisonNeverBreaksTheConnection(t *testing.T) {
 		s.SetFaults(embedded.Faults{WriteChunk: chunk})
 		s.Declare("q")
 		for _, p := range poisons() {
-			for _, m := range []embedded.Message{{Body: []byte("neighbour")}, {Header: content(p.table, []byte("poison")), Body: []byte("poison")}} {
+			for _, m := range []embedded.Message{
+				{Body: []byte("neighbour")},
+				{Header: content(p.table, []byte("poison")), Body: []byte("poison")},
+			} {
 				if err := s.Publish(t.Context(), "q", m); err != nil {
 					t.Fatal(err)
 				}
@@ -129,7 +133,15 @@ func rawDial(t *testing.T, addr, vhost string) *rawClient {
 	raw := &rawClient{t: t, c: c, r: bufio.NewReader(c)}
 	raw.write([]byte("AMQP\x00\x00\x09\x01"))
 	raw.expect(10, 10)
-	raw.write(wire.AppendMethod(nil, 0, 10, 11, []byte("\x00\x00\x00\x00\x05PLAIN\x00\x00\x00\x0c\x00guest\x00guest\x05en_US")))
+	raw.write(
+		wire.AppendMethod(
+			nil,
+			0,
+			10,
+			11,
+			[]byte("\x00\x00\x00\x00\x05PLAIN\x00\x00\x00\x0c\x00guest\x00guest\x05en_US"),
+		),
+	)
 	tune := raw.expect(10, 30)
 	raw.write(wire.AppendMethod(nil, 0, 10, 31, append(slices.Clone(tune[:6]), 0, 0)))
 	raw.write(wire.AppendMethod(nil, 0, 10, 40, append(append([]byte{byte(len(vhost))}, vhost...), 0, 0)))
@@ -199,11 +211,16 @@ func TestNodePoison(t *testing.T) {
 	}
 }
 
-// TestNodeHeaderGrownPastFrameMax: dead-lettering adds x-death to a content header that was as large as a frame may be.
+// TestNodeHeaderGrownPastFrameMax: dead-lettering adds x-death to a content header that was as
+// large as a frame may be.
 func TestNodeHeaderGrownPastFrameMax(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "dead", nil)
-	c.declare(t, "q", amqp.Table{"x-message-ttl": int32(1), "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead"})
+	c.declare(t, "q", amqp.Table{
+		"x-message-ttl":             int32(1),
+		"x-dead-letter-exchange":    "",
+		"x-dead-letter-routing-key": "dead",
+	})
 	raw := rawDial(t, c.node.Addr(), c.vhost)
 	table := fttest.Table(func(e *fttest.Encoder) { e.Bytes("x", make([]byte, 131_064-14-4-7)) })
 	raw.publish("q", content(table, nil), nil)

@@ -9,9 +9,11 @@ import (
 
 const probeTag = consumerTag + " probe"
 
-// probe learns the queue's type before a message of it is read, on a channel of its own. AMQP has no way to ask, but RabbitMQ checks the
-// arguments of basic.consume against the type: since 3.9 it refuses x-stream-offset on everything but a stream, and names the type in
-// its reply. Before, a quorum queue refuses a prefetch for a whole channel, which later versions quietly turn into one for a consumer.
+// probe learns the queue's type before a message of it is read, on a channel of its own. AMQP has
+// no way to ask, but RabbitMQ checks the arguments of basic.consume against the type: since 3.9 it
+// refuses x-stream-offset on everything but a stream, and names the type in its reply. Before, a
+// quorum queue refuses a prefetch for a whole channel, which later versions quietly turn into one
+// for a consumer.
 func (s *session) probe() *Error {
 	ch, err := s.conn.Channel()
 	if err != nil {
@@ -29,7 +31,8 @@ func (s *session) probe() *Error {
 	default:
 		go discard(deliveries)
 		_ = ch.Cancel(probeTag, false)
-		_ = ch.Nack(0, true, true) // a broker that looks at no argument may have delivered one message
+		// a broker that looks at no argument may have delivered one message
+		_ = ch.Nack(0, true, true)
 		_ = ch.Close()
 		if s.c.status.rabbitMQ(3, 9) {
 			kind = "stream"

@@ -32,7 +32,11 @@ func TestNodeQuorumQueueSurvivesFiveRefusedExplorers(t *testing.T) {
 func TestNodeManagementTellsTypeAndLimit(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "q", amqp.Table{"x-queue-type": "quorum", "x-delivery-limit": int32(9)})
-	c.node.Do(t, http.MethodPut, "policies/"+c.vhost+"/limited", map[string]any{"pattern": "^q$", "definition": map[string]any{"delivery-limit": 5}, "apply-to": "queues"})
+	c.node.Do(t, http.MethodPut, "policies/"+c.vhost+"/limited", map[string]any{
+		"pattern":    "^q$",
+		"definition": map[string]any{"delivery-limit": 5},
+		"apply-to":   "queues",
+	})
 	c.publish(t, "", "q", 0, 3)
 	r := run(t, Config{URL: c.url(), Queue: "q", ManagementURL: c.node.ManagementURL()})
 	st := r.untilState(t, StateStopped)
@@ -46,12 +50,14 @@ func TestNodeManagementTellsTypeAndLimit(t *testing.T) {
 		}
 		return facts == queueFacts{Type: "quorum", DeliveryLimit: 5, Policy: "limited"}
 	})
-	if _, err := r.management.queue(t.Context(), c.vhost, "nothing"); err == nil || !strings.Contains(err.Error(), `does not know queue "nothing"`) {
+	if _, err := r.management.queue(t.Context(), c.vhost, "nothing"); err == nil ||
+		!strings.Contains(err.Error(), `does not know queue "nothing"`) {
 		t.Error(err)
 	}
 }
 
-// TestNodePeekStopsBeforeTheDeliveryLimit: a quorum queue that may be returned three times is peeked until one return is left over.
+// TestNodePeekStopsBeforeTheDeliveryLimit: a quorum queue that may be returned three times is
+// peeked until one return is left over.
 func TestNodePeekStopsBeforeTheDeliveryLimit(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "q", amqp.Table{"x-queue-type": "quorum", "x-delivery-limit": int32(3)})
@@ -59,7 +65,14 @@ func TestNodePeekStopsBeforeTheDeliveryLimit(t *testing.T) {
 	until(t, "the management API knows the queue", func() bool {
 		return c.node.API(http.MethodGet, "queues/"+c.vhost+"/q", nil, nil) == nil
 	})
-	r := run(t, Config{URL: c.url(), Queue: "q", ManagementURL: c.node.ManagementURL(), AcceptRedeliveryCount: true, Hold: 200 * time.Millisecond, Pause: 50 * time.Millisecond})
+	r := run(t, Config{
+		URL:                   c.url(),
+		Queue:                 "q",
+		ManagementURL:         c.node.ManagementURL(),
+		AcceptRedeliveryCount: true,
+		Hold:                  200 * time.Millisecond,
+		Pause:                 50 * time.Millisecond,
+	})
 	st := r.untilState(t, StateStopped)
 	if !strings.Contains(st.Err, "delivery limit is 3") || st.DeliveryLimit != 3 {
 		t.Errorf("%+v", st)
@@ -85,16 +98,23 @@ func TestNodePeekStopsBeforeTheDeliveryLimit(t *testing.T) {
 	}
 }
 
-// TestNodeConsumerTimeout: the broker takes back what is held for too long; that has words of its own, and nothing is shown twice.
+// TestNodeConsumerTimeout: the broker takes back what is held for too long; that has words of its
+// own, and nothing is shown twice.
 func TestNodeConsumerTimeout(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "q", nil)
 	bodies := c.publish(t, "", "q", 0, 20)
 	before := c.node.Eval(t, "[application:get_env(rabbit, K) || K <- [consumer_timeout, channel_tick_interval]].")
-	c.node.Eval(t, "application:set_env(rabbit, consumer_timeout, 500), application:set_env(rabbit, channel_tick_interval, 200).")
+	c.node.Eval(
+		t,
+		"application:set_env(rabbit, consumer_timeout, 500), application:set_env(rabbit, channel_tick_interval, 200).",
+	)
 	r := run(t, Config{URL: c.url(), Queue: "q"})
 	st := r.untilKind(t, KindTimeout)
-	c.node.Eval(t, "application:set_env(rabbit, consumer_timeout, 1800000), application:set_env(rabbit, channel_tick_interval, 60000).")
+	c.node.Eval(
+		t,
+		"application:set_env(rabbit, consumer_timeout, 1800000), application:set_env(rabbit, channel_tick_interval, 60000).",
+	)
 	if !strings.Contains(before, "1800000") || !strings.Contains(before, "60000") {
 		t.Errorf("the node's settings were %s", before)
 	}

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// redact takes secrets out of text that others have written, such as a broker's reply. What this package writes itself never holds one.
+// redact takes secrets out of text that others have written, such as a broker's reply. What this
+// package writes itself never holds one.
 func (c *Consumer) redact(text string) string {
 	for _, secret := range c.secrets {
 		text = strings.ReplaceAll(text, secret, "***")
@@ -13,8 +14,8 @@ func (c *Consumer) redact(text string) string {
 	return text
 }
 
-// secretForms lists a password as it is and percent-encoded. A password that is also the user name, like guest, or of
-// three characters or less is not worth the garbled words.
+// secretForms lists a password as it is and percent-encoded. A password that is also the user name,
+// like guest, or of three characters or less is not worth the garbled words.
 func secretForms(username string, passwords ...string) []string {
 	var forms []string
 	for _, p := range passwords {

@@ -35,8 +35,12 @@ func newScale(messages int) *scale {
 	tenant, death := []byte("\x06tenantS\x00\x00\x00\x02t7"), []byte("\x07x-deathA")
 	for i := range s.tables {
 		s.tables[i] = fttest.Mix(r)
-		s.deliveries[i] = wire.Delivery{Exchange: []byte("amq.topic"), RoutingKey: []byte("acme.orders.created"),
-			Header: wire.AppendContentHeaderPayload(nil, 1024, wire.Property{Name: "headers", Raw: s.tables[i]}), BodySize: 1024}
+		s.deliveries[i] = wire.Delivery{
+			Exchange:   []byte("amq.topic"),
+			RoutingKey: []byte("acme.orders.created"),
+			Header:     wire.AppendContentHeaderPayload(nil, 1024, wire.Property{Name: "headers", Raw: s.tables[i]}),
+			BodySize:   1024,
+		}
 	}
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -63,7 +67,8 @@ func newScale(messages int) *scale {
 	return s
 }
 
-// count returns how long a filter takes over everything. It fails unless it finds as many as wanted, or some where want is 0.
+// count returns how long a filter takes over everything. It fails unless it finds as many as
+// wanted, or some where want is 0.
 func (s *scale) count(b *testing.B, filter string, want uint64) time.Duration {
 	b.Helper()
 	q, err := query.Compile(filter)
@@ -113,9 +118,10 @@ func (b best) report(to *testing.B, names ...string) {
 
 const tenantFilter, deathFilter = "tenant = 't7'", "x-death"
 
-// BenchmarkScale holds a million messages of the mix and counts those of one tenant. The peer is amqp091-go's decoder over the
-// same tables, which a program would run to ask each message; its time is divided by the cores, as if it scaled perfectly.
-// Then the same counts and first pages run while 20,000 messages a second with 1 KiB bodies arrive.
+// BenchmarkScale holds a million messages of the mix and counts those of one tenant. The peer is
+// amqp091-go's decoder over the same tables, which a program would run to ask each message; its
+// time is divided by the cores, as if it scaled perfectly. Then the same counts and first pages run
+// while 20,000 messages a second with 1 KiB bodies arrive.
 //
 //	go test -run '^$' -bench Scale -benchtime 10x ./web/broker
 func BenchmarkScale(b *testing.B) {
@@ -169,7 +175,13 @@ func BenchmarkScale(b *testing.B) {
 		}()
 		var took []time.Duration
 		for b.Loop() {
-			took = append(took, s.count(b, tenantFilter, 0), s.page(b, tenantFilter), s.count(b, deathFilter, 0), s.page(b, deathFilter))
+			took = append(
+				took,
+				s.count(b, tenantFilter, 0),
+				s.page(b, tenantFilter),
+				s.count(b, deathFilter, 0),
+				s.page(b, deathFilter),
+			)
 		}
 		stop()
 		<-done
@@ -181,7 +193,8 @@ func BenchmarkScale(b *testing.B) {
 	})
 }
 
-// BenchmarkGrowth asks the same of archives of several sizes; gc is a whole collection of garbage. The largest takes 7 GB.
+// BenchmarkGrowth asks the same of archives of several sizes; gc is a whole collection of garbage.
+// The largest takes 7 GB.
 //
 //	go test -run '^$' -bench Growth -benchtime 10x ./web/broker
 func BenchmarkGrowth(b *testing.B) {

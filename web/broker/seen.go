@@ -2,11 +2,12 @@ package broker
 
 import "time"
 
-// seen tells the messages of a look that an earlier look has shown from those that are new. It counts: of k messages with the same
-// bytes, k are shown.
+// seen tells the messages of a look that an earlier look has shown from those that are new. It
+// counts: of k messages with the same bytes, k are shown.
 //
-// A look that is cut off says nothing about what it did not reach, so only looks that ran their course age what is remembered: a
-// message that two of them in a row have not met is forgotten, and would be shown again. The number of entries is bounded.
+// A look that is cut off says nothing about what it did not reach, so only looks that ran their
+// course age what is remembered: a message that two of them in a row have not met is forgotten, and
+// would be shown again. The number of entries is bounded.
 type seen struct {
 	limit   int
 	look    uint32 // number of the current look
@@ -53,7 +54,8 @@ func (s *seen) known(h uint64) bool {
 	return known
 }
 
-// makeRoom forgets what the current look has not met, or else anything: showing a message twice is the lesser harm.
+// makeRoom forgets what the current look has not met, or else anything: showing a message twice is
+// the lesser harm.
 func (s *seen) makeRoom() {
 	for h, e := range s.entries {
 		if e.look != s.look {
@@ -65,24 +67,28 @@ func (s *seen) makeRoom() {
 	}
 }
 
-// recent remembers the last messages that drain has stored, so that one whose acknowledgement was lost with the connection is not
-// stored twice: the broker delivers again what was unacknowledged, and after a crash also what it had not yet written down. The archive
-// cannot tell, since it may keep less of a message than arrived.
+// recent remembers the last messages that drain has stored, so that one whose acknowledgement was
+// lost with the connection is not stored twice: the broker delivers again what was unacknowledged,
+// and after a crash also what it had not yet written down. The archive cannot tell, since it may
+// keep less of a message than arrived.
 //
-// Messages with the same octets cannot be told apart. As many of them as were never acknowledged are sure to come again. One that was
-// acknowledged may come again if it is the only one of its kind, and soon. All others may be messages that somebody else gave back, and
-// storing a message twice is a lesser harm than losing one.
+// Messages with the same octets cannot be told apart. As many of them as were never acknowledged
+// are sure to come again. One that was acknowledged may come again if it is the only one of its
+// kind, and soon. All others may be messages that somebody else gave back, and storing a message
+// twice is a lesser harm than losing one.
 type recent struct {
 	ring  []stored
 	next  int
 	fresh int             // the newest so many in ring are of this connection
 	owed  map[uint64]int  // how many of each come again for sure
 	maybe map[uint64]bool // which others may come again
-	until time.Time       // when none of maybe will come again; zero: nothing has arrived since the connection ended
+	// when none of maybe will come again; zero: nothing has arrived since the connection ended
+	until time.Time
 }
 
-// soon bounds how long after the first delivery of a connection those come again whose acknowledgements were lost: what a broker has taken
-// back stands at the head of the queue, and one that has not noticed the end of the last connection does so after two heartbeats.
+// soon bounds how long after the first delivery of a connection those come again whose
+// acknowledgements were lost: what a broker has taken back stands at the head of the queue, and one
+// that has not noticed the end of the last connection does so after two heartbeats.
 const soon = time.Minute
 
 type stored struct{ print, tag uint64 }
@@ -100,7 +106,8 @@ func (r *recent) stored(print, tag uint64) {
 	r.next = (r.next + 1) % len(r.ring)
 }
 
-// disconnected is called after a connection that messages came over. What it stored behind the delivery tag settled was not acknowledged.
+// disconnected is called after a connection that messages came over. What it stored behind the
+// delivery tag settled was not acknowledged.
 func (r *recent) disconnected(settled uint64) {
 	count := make(map[uint64]int, len(r.ring))
 	for _, m := range r.ring {

@@ -85,8 +85,9 @@ func TestRecentCountsOffWhatComesAgain(t *testing.T) {
 	}
 }
 
-// TestRecentPrefersTwiceToNever: of messages with the same octets, only those that were never acknowledged are known. The only one of its
-// kind may come again although it was acknowledged, but only soon.
+// TestRecentPrefersTwiceToNever: of messages with the same octets, only those that were never
+// acknowledged are known. The only one of its kind may come again although it was acknowledged, but
+// only soon.
 func TestRecentPrefersTwiceToNever(t *testing.T) {
 	at := time.Unix(0, 0)
 	for settled, want := range []int{4, 3, 2, 1, 0} {

@@ -164,7 +164,8 @@ func (s *session) consume(args amqp.Table) *Error {
 	return nil
 }
 
-// within drops the connection when the broker does not answer what f asks it in time, or goes on not to after ctx is done.
+// within drops the connection when the broker does not answer what f asks it in time, or goes on
+// not to after ctx is done.
 func (s *session) within(ctx context.Context, limit time.Duration, f func() *Error) *Error {
 	var late atomic.Bool
 	timer := time.AfterFunc(limit, func() {
@@ -175,12 +176,17 @@ func (s *session) within(ctx context.Context, limit time.Duration, f func() *Err
 	defer context.AfterFunc(ctx, func() { timer.Reset(s.c.cfg.CloseTimeout) })()
 	e := f()
 	if e != nil && late.Load() {
-		return &Error{Kind: KindLost, Err: e, Msg: fmt.Sprintf("%s is connected but does not answer about %s", s.c.endpoint.address(), s.c.target())}
+		return &Error{
+			Kind: KindLost,
+			Err:  e,
+			Msg:  fmt.Sprintf("%s is connected but does not answer about %s", s.c.endpoint.address(), s.c.target()),
+		}
 	}
 	return e
 }
 
-// wait returns nil when ctx is done or due fires, else what went wrong. look is called for each token of the sink.
+// wait returns nil when ctx is done or due fires, else what went wrong. look is called for each
+// token of the sink.
 func (s *session) wait(ctx context.Context, due <-chan time.Time, look func()) *Error {
 	wake := s.sink.wake
 	if look == nil {
@@ -204,7 +210,13 @@ func (s *session) wait(ctx context.Context, due <-chan time.Time, look func()) *
 			return s.closed(err)
 		case <-s.cancelled:
 			s.reading = false
-			return &Error{Kind: KindCancelled, Msg: fmt.Sprintf("the broker cancelled the consumer: %s was deleted, or the node that held it is gone", s.c.target())}
+			return &Error{
+				Kind: KindCancelled,
+				Msg: fmt.Sprintf(
+					"the broker cancelled the consumer: %s was deleted, or the node that held it is gone",
+					s.c.target(),
+				),
+			}
 		case b, ok := <-s.blocked:
 			if !ok {
 				s.blocked = nil
@@ -282,7 +294,8 @@ func (s *session) leave(giveBack bool) {
 	}
 }
 
-// observe asks on a channel of its own how many messages wait and who else reads, until it may not or the connection ends.
+// observe asks on a channel of its own how many messages wait and who else reads, until it may not
+// or the connection ends.
 func (s *session) observe(ctx context.Context) {
 	ticker := time.NewTicker(observeEvery)
 	defer ticker.Stop()

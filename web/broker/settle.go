@@ -9,8 +9,9 @@ type acknowledger interface {
 
 const ackDelay = 20 * time.Millisecond // that a delivery waits for others to be acknowledged with
 
-// settle acknowledges what is stored, many deliveries with one basic.ack, until quit is closed; then it acknowledges the rest.
-// It returns when the channel is gone, too: what was not acknowledged then comes again.
+// settle acknowledges what is stored, many deliveries with one basic.ack, until quit is closed;
+// then it acknowledges the rest. It returns when the channel is gone, too: what was not
+// acknowledged then comes again.
 func settle(s *sink, ch acknowledger, quit <-chan struct{}) {
 	flush := func() bool {
 		from, to := s.settled.Load(), s.stored.Load()

@@ -40,7 +40,14 @@ func (a *ackLog) acked() []uint64 {
 
 func testSink(t *testing.T, prefetch int) *sink {
 	t.Helper()
-	c, err := New(Config{URL: "amqp://", Queue: "q", Mode: ModeDrain, AcceptLoss: true, Prefetch: prefetch, Archive: archive.New(archive.Config{})})
+	c, err := New(Config{
+		URL:        "amqp://",
+		Queue:      "q",
+		Mode:       ModeDrain,
+		AcceptLoss: true,
+		Prefetch:   prefetch,
+		Archive:    archive.New(archive.Config{}),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +77,8 @@ func TestAcksNeverPassWhatIsStored(t *testing.T) {
 		}
 		synctest.Wait()
 		deliver(s, 27)
-		s.Begin(&wire.Delivery{Channel: 1, DeliveryTag: 28, Header: content(nil, nil)}) // not complete
+		// not complete
+		s.Begin(&wire.Delivery{Channel: 1, DeliveryTag: 28, Header: content(nil, nil)})
 		close(quit)
 		done.Wait()
 		if got := log.acked(); len(got) != 3 || got[0] != 1 || got[1] != 26 || got[2] != 27 {
@@ -98,7 +106,13 @@ func TestNoAckOnAChannelThatIsGone(t *testing.T) {
 
 func TestSinkAllocatesNothing(t *testing.T) {
 	s := testSink(t, 1000)
-	d := &wire.Delivery{Channel: 1, Exchange: []byte("e"), RoutingKey: []byte("k"), Header: content(poisons()[1].table, make([]byte, 1000)), BodySize: 1000}
+	d := &wire.Delivery{
+		Channel:    1,
+		Exchange:   []byte("e"),
+		RoutingKey: []byte("k"),
+		Header:     content(poisons()[1].table, make([]byte, 1000)),
+		BodySize:   1000,
+	}
 	body := make([]byte, 1000)
 	if n := testing.AllocsPerRun(1000, func() {
 		d.DeliveryTag++

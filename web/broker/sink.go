@@ -18,8 +18,8 @@ const (
 	streamOffsetKey  = "x-stream-offset"  // streams
 )
 
-// sink writes the deliveries of one connection into the archive, or hands them to the spooler. The methods of wire.Sink run on the
-// connection's reader goroutine: they store and return.
+// sink writes the deliveries of one connection into the archive, or hands them to the spooler. The
+// methods of wire.Sink run on the connection's reader goroutine: they store and return.
 type sink struct {
 	memory  *memory
 	writer  *archive.Writer // the spooler's, if there is one
@@ -38,11 +38,14 @@ type sink struct {
 
 	// arrived is the tag of the last delivery that arrived whole.
 	arrived atomic.Uint64
-	// stored is the tag of the last delivery that is dealt with: stored, or known to be. All before it are, too.
+	// stored is the tag of the last delivery that is dealt with: stored, or known to be. All before
+	// it are, too.
 	stored atomic.Uint64
-	// firstAt is when the first delivery of this subscription arrived, in Unix nanoseconds; 0: none yet.
+	// firstAt is when the first delivery of this subscription arrived, in Unix nanoseconds; 0: none
+	// yet.
 	firstAt atomic.Int64
-	// batch deliveries at most are left to pile up before wake gets a token; the first one gives a token, too.
+	// batch deliveries at most are left to pile up before wake gets a token; the first one gives a
+	// token, too.
 	batch   uint64
 	settled atomic.Uint64 // tag up to which the broker was told
 	// attempted is the tag up to which it may have been told.
@@ -57,7 +60,8 @@ type sink struct {
 	// looks counts the looks that ran their course; aged is how many of them the memory knows of.
 	looks atomic.Uint32
 	aged  uint32
-	// noStream is what to say when a message of a stream has no offset, brokenOff when the broker ends one early.
+	// noStream is what to say when a message of a stream has no offset, brokenOff when the broker
+	// ends one early.
 	noStream, brokenOff *Error
 	// probedOffset is the highest x-stream-offset that the probe was given; -1: none.
 	probedOffset atomic.Int64
@@ -67,8 +71,14 @@ func newSink(c *Consumer) *sink {
 	s := &sink{
 		memory: c.memory, writer: c.cfg.Archive.Writer(), now: c.now, counts: &c.counts,
 		batch: uint64(max(c.prefetch()/4, 1)), wake: make(chan struct{}, 1), halt: make(chan *Error, 1),
-		noStream:  c.refuseNoStream(),
-		brokenOff: &Error{Kind: KindLost, Msg: fmt.Sprintf("the broker broke off a message of %s and went on with others: neither it nor what followed was acknowledged", c.target())},
+		noStream: c.refuseNoStream(),
+		brokenOff: &Error{
+			Kind: KindLost,
+			Msg: fmt.Sprintf(
+				"the broker broke off a message of %s and went on with others: neither it nor what followed was acknowledged",
+				c.target(),
+			),
+		},
 	}
 	s.probedOffset.Store(-1)
 	if c.cfg.Spool != nil {
@@ -77,20 +87,23 @@ func newSink(c *Consumer) *sink {
 	return s
 }
 
-// endLook says that everything was given back after a look that ran its course. The reader takes it up with the next delivery.
+// endLook says that everything was given back after a look that ran its course. The reader takes it
+// up with the next delivery.
 func (s *sink) endLook() {
 	s.firstAt.Store(0)
 	s.looks.Add(1)
 }
 
-// memory is what outlives a connection: which messages were stored, and how far a stream was read. It belongs to one reader at a time.
+// memory is what outlives a connection: which messages were stored, and how far a stream was read.
+// It belongs to one reader at a time.
 type memory struct {
 	mode   Mode
 	print  *fingerprint // peek and drain; with a spool the spooler's
 	seen   *seen        // peek
 	recent *recent      // drain; with a spool the spooler's
 	next   int64        // stream: the lowest offset not stored yet
-	// resumes says that a stream is read from next, and no longer from where the configuration says.
+	// resumes says that a stream is read from next, and no longer from where the configuration
+	// says.
 	resumes bool
 }
 
@@ -111,7 +124,8 @@ func newMemory(cfg Config) *memory {
 // counters are shared between the reader and Status.
 type counters struct {
 	stored, known, givenBack, acknowledged atomic.Uint64
-	offset                                 atomic.Int64 // of the last stored message of a stream; -1: none
+	// of the last stored message of a stream; -1: none
+	offset atomic.Int64
 }
 
 // held is how many deliveries the broker waits for.
@@ -251,8 +265,9 @@ func (s *sink) rouse() {
 	}
 }
 
-// Abort implements wire.Sink. A delivery that was cut off by the channel's or the connection's end comes again. Where the channel goes
-// on, acknowledging what follows would acknowledge what was cut off, too.
+// Abort implements wire.Sink. A delivery that was cut off by the channel's or the connection's end
+// comes again. Where the channel goes on, acknowledging what follows would acknowledge what was cut
+// off, too.
 func (s *sink) Abort(_ uint16, goesOn bool) {
 	s.drop()
 	if goesOn {
@@ -269,7 +284,8 @@ func (s *sink) drop() {
 	s.open, s.record = false, nil
 }
 
-// headerInt reads an integer from the top level of a delivery's header table, without decoding anything else.
+// headerInt reads an integer from the top level of a delivery's header table, without decoding
+// anything else.
 func headerInt(d *wire.Delivery, key string) (int64, bool) {
 	table, ok := wire.ViewContentHeader(d.Header).HeaderTable()
 	if !ok {

@@ -14,8 +14,9 @@ import (
 	"github.com/headerglass/headerglass/web/spool"
 )
 
-// TestSoakNodeKilledUnderLoad: 20,000 persistent messages, a node that is killed in the middle and back after five seconds. Reading goes on
-// within two seconds of the port answering, every message is shown once, none is lost, and no goroutine is left.
+// TestSoakNodeKilledUnderLoad: 20,000 persistent messages, a node that is killed in the middle and
+// back after five seconds. Reading goes on within two seconds of the port answering, every message
+// is shown once, none is lost, and no goroutine is left.
 func TestSoakNodeKilledUnderLoad(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -31,7 +32,8 @@ func TestSoakNodeKilledUnderLoad(t *testing.T) {
 			c := dial(t)
 			c.declare(t, "q", tc.args)
 			want := c.publish(t, "", "q", 0, n)
-			c.node.Eval(t, "[dets:sync(T) || T <- dets:all()].") // a queue that is younger than half a second may not survive
+			// a queue that is younger than half a second may not survive
+			c.node.Eval(t, "[dets:sync(T) || T <- dets:all()].")
 			cfg := tc.cfg
 			cfg.URL, cfg.Queue = c.url(), "q"
 			if cfg.Mode == ModeDrain {
@@ -86,11 +88,18 @@ func TestSoakNodeKilledUnderLoad(t *testing.T) {
 				left = n
 			}
 			c.ready(t, "q", left)
-			t.Logf("killed after %d messages, noticed after %s, reading again %s after the port answers, %d delivered again and known", stored, noticed.Round(time.Millisecond), back.Round(time.Millisecond), known)
+			t.Logf(
+				"killed after %d messages, noticed after %s, reading again %s after the port answers, %d delivered again and known",
+				stored,
+				noticed.Round(time.Millisecond),
+				back.Round(time.Millisecond),
+				known,
+			)
 			if back > 2*time.Second {
 				t.Errorf("that is too late")
 			}
-			if stacks := stacks(); strings.Contains(stacks, ".(*session)") || strings.Contains(stacks, ".(*spooler)") || strings.Contains(stacks, "wire.(*Tap)") {
+			if stacks := stacks(); strings.Contains(stacks, ".(*session)") || strings.Contains(stacks, ".(*spooler)") ||
+				strings.Contains(stacks, "wire.(*Tap)") {
 				t.Errorf("goroutines are left: %s", stacks) // TestMain looks for all others
 			}
 		})

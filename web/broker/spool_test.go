@@ -43,7 +43,8 @@ func readAll(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// TestSpoolIsShownAgain: what a drain has taken out of the queue is there after a restart, byte for byte.
+// TestSpoolIsShownAgain: what a drain has taken out of the queue is there after a restart, byte for
+// byte.
 func TestSpoolIsShownAgain(t *testing.T) {
 	s := listen(t, embedded.Config{})
 	bodies := publish(t, s, "q", 3000)
@@ -70,7 +71,8 @@ func TestSpoolIsShownAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !m.Received().Equal(n.Received()) || string(m.Exchange()) != string(n.Exchange()) || string(m.RoutingKey()) != string(n.RoutingKey()) ||
-			m.Redelivered() != n.Redelivered() || m.DeliveryTag() != n.DeliveryTag() || string(m.Header().Payload()) != string(n.Header().Payload()) {
+			m.Redelivered() != n.Redelivered() || m.DeliveryTag() != n.DeliveryTag() ||
+			string(m.Header().Payload()) != string(n.Header().Payload()) {
 			t.Fatalf("message %d differs", m.Seq())
 		}
 	}
@@ -78,12 +80,19 @@ func TestSpoolIsShownAgain(t *testing.T) {
 	again.untilStored(t, 3010)
 }
 
-// TestSpooledDrainShowsEachMessageOnceThoughTheConnectionBreaks is about acknowledgements that are lost.
+// TestSpooledDrainShowsEachMessageOnceThoughTheConnectionBreaks is about acknowledgements that are
+// lost.
 func TestSpooledDrainShowsEachMessageOnceThoughTheConnectionBreaks(t *testing.T) {
 	s := listen(t, embedded.Config{})
 	bodies := publish(t, s, "q", 2000)
 	s.SetFaults(embedded.Faults{DropAfter: 40_000, WriteChunk: 4096})
-	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Prefetch: 300, Spool: openSpool(t, t.TempDir(), spool.Config{})})
+	r := run(t, Config{
+		URL:      s.URL(),
+		Queue:    "q",
+		Mode:     ModeDrain,
+		Prefetch: 300,
+		Spool:    openSpool(t, t.TempDir(), spool.Config{}),
+	})
 	until(t, "two connections broke", func() bool { return r.Status().Reconnects >= 2 })
 	s.SetFaults(embedded.Faults{})
 	r.untilStored(t, 2000)
@@ -93,7 +102,8 @@ func TestSpooledDrainShowsEachMessageOnceThoughTheConnectionBreaks(t *testing.T)
 	}
 }
 
-// TestDrainLosesNoneOfManyEqualMessages: where messages cannot be told apart, one too many is stored rather than one too few.
+// TestDrainLosesNoneOfManyEqualMessages: where messages cannot be told apart, one too many is
+// stored rather than one too few.
 func TestDrainLosesNoneOfManyEqualMessages(t *testing.T) {
 	for _, spooled := range []bool{false, true} {
 		t.Run(fmt.Sprint("spool ", spooled), func(t *testing.T) {
@@ -127,7 +137,10 @@ func TestDrainLosesNoneOfManyEqualMessages(t *testing.T) {
 func TestSpoolIsRedacted(t *testing.T) {
 	s := listen(t, embedded.Config{})
 	s.Declare("q")
-	header := content(fttest.Table(func(e *fttest.Encoder) { e.Str("authorization", "Bearer s3cr3t"); e.Str("tenant", "acme") }), []byte("b"))
+	header := content(
+		fttest.Table(func(e *fttest.Encoder) { e.Str("authorization", "Bearer s3cr3t"); e.Str("tenant", "acme") }),
+		[]byte("b"),
+	)
 	for range 5 {
 		if err := s.Publish(t.Context(), "q", embedded.Message{Header: header, Body: []byte("b")}); err != nil {
 			t.Fatal(err)
@@ -139,7 +152,13 @@ func TestSpoolIsRedacted(t *testing.T) {
 	}
 	dir := t.TempDir()
 	sp := openSpool(t, dir, spool.Config{})
-	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Spool: sp, Archive: archive.New(archive.Config{Redact: redact})})
+	r := run(t, Config{
+		URL:     s.URL(),
+		Queue:   "q",
+		Mode:    ModeDrain,
+		Spool:   sp,
+		Archive: archive.New(archive.Config{Redact: redact}),
+	})
 	r.untilStored(t, 5)
 	if err := r.stop(t); err != nil {
 		t.Fatal(err)
@@ -148,7 +167,13 @@ func TestSpoolIsRedacted(t *testing.T) {
 	if raw := readAll(t, dir); strings.Contains(raw, "s3cr3t") || !strings.Contains(raw, "acme") {
 		t.Error("the file holds the secret, or not the rest")
 	}
-	c, err := New(Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Spool: openSpool(t, dir, spool.Config{}), Archive: archive.New(archive.Config{})})
+	c, err := New(Config{
+		URL:     s.URL(),
+		Queue:   "q",
+		Mode:    ModeDrain,
+		Spool:   openSpool(t, dir, spool.Config{}),
+		Archive: archive.New(archive.Config{}),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +185,8 @@ func TestSpoolIsRedacted(t *testing.T) {
 	}
 }
 
-// TestSpoolFull: at the bound nothing is acknowledged any more and nothing is lost; with more room, draining goes on.
+// TestSpoolFull: at the bound nothing is acknowledged any more and nothing is lost; with more room,
+// draining goes on.
 func TestSpoolFull(t *testing.T) {
 	s := listen(t, embedded.Config{QueueLimit: 1000})
 	s.Declare("q")
@@ -193,7 +219,13 @@ func TestSpoolFull(t *testing.T) {
 	if size := len(readAll(t, dir)); size > spool.MinMaxBytes {
 		t.Errorf("the file has %d bytes", size)
 	}
-	again := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Prefetch: 50, Spool: openSpool(t, dir, spool.Config{})})
+	again := run(t, Config{
+		URL:      s.URL(),
+		Queue:    "q",
+		Mode:     ModeDrain,
+		Prefetch: 50,
+		Spool:    openSpool(t, dir, spool.Config{}),
+	})
 	again.untilStored(t, n)
 	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
 	var got []string
@@ -205,7 +237,8 @@ func TestSpoolFull(t *testing.T) {
 	}
 }
 
-// TestSpoolThatCannotBeWritten: nothing is acknowledged, the page says why, and it goes on by itself.
+// TestSpoolThatCannotBeWritten: nothing is acknowledged, the page says why, and it goes on by
+// itself.
 func TestSpoolThatCannotBeWritten(t *testing.T) {
 	s := listen(t, embedded.Config{})
 	bodies := publish(t, s, "q", 500)
@@ -233,20 +266,37 @@ func TestSpoolThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestSpoolBehind: messages that arrive faster than they can be written are not piled up in memory, and from then on fewer are under way.
+// TestSpoolBehind: messages that arrive faster than they can be written are not piled up in memory,
+// and from then on fewer are under way.
 func TestSpoolBehind(t *testing.T) {
-	c, err := New(Config{URL: "amqp://", Queue: "q", Mode: ModeDrain, Archive: archive.New(archive.Config{}), Spool: openSpool(t, t.TempDir(), spool.Config{})})
+	c, err := New(Config{
+		URL:     "amqp://",
+		Queue:   "q",
+		Mode:    ModeDrain,
+		Archive: archive.New(archive.Config{}),
+		Spool:   openSpool(t, t.TempDir(), spool.Config{}),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newSink(c)
 	s.spooler.finish()
-	sp := &spooler{c: c, sink: s, redactor: s.spooler.redactor, in: make(chan spooled, c.prefetch()), quit: make(chan struct{})} // does not run yet
+	sp := &spooler{
+		c:        c,
+		sink:     s,
+		redactor: s.spooler.redactor,
+		in:       make(chan spooled, c.prefetch()),
+		quit:     make(chan struct{}),
+	} // does not run yet
 	s.spooler = sp
 	const size = 4 << 20
 	chunk := make([]byte, size/4)
 	for tag := range uint64(40) {
-		s.Begin(&wire.Delivery{DeliveryTag: tag + 1, Header: wire.AppendContentHeaderPayload(nil, size), BodySize: size})
+		s.Begin(&wire.Delivery{
+			DeliveryTag: tag + 1,
+			Header:      wire.AppendContentHeaderPayload(nil, size),
+			BodySize:    size,
+		})
 		for range 4 {
 			s.Body(1, chunk)
 		}
@@ -277,21 +327,40 @@ func TestSpoolBehind(t *testing.T) {
 func TestSpoolConfig(t *testing.T) {
 	sp := openSpool(t, t.TempDir(), spool.Config{})
 	for mode, ok := range map[Mode]bool{ModePeek: false, ModeDrain: true, ModeCopy: true, ModeStream: false} {
-		_, err := New(Config{URL: "amqp://", Queue: "q", Exchange: "e", Mode: mode, Spool: sp, Archive: archive.New(archive.Config{})})
+		_, err := New(Config{
+			URL:      "amqp://",
+			Queue:    "q",
+			Exchange: "e",
+			Mode:     mode,
+			Spool:    sp,
+			Archive:  archive.New(archive.Config{}),
+		})
 		if (err == nil) != ok {
 			t.Errorf("%s: %v", mode, err)
 		}
 	}
-	if _, err := New(Config{URL: "amqp://", Queue: "q", Mode: ModeDrain, Archive: archive.New(archive.Config{})}); err == nil || !strings.Contains(err.Error(), "--spool DIR") || !strings.Contains(err.Error(), "--accept-loss") {
+	if _, err := New(Config{
+		URL:     "amqp://",
+		Queue:   "q",
+		Mode:    ModeDrain,
+		Archive: archive.New(archive.Config{}),
+	}); err == nil || !strings.Contains(err.Error(), "--spool DIR") || !strings.Contains(err.Error(), "--accept-loss") {
 		t.Error(err)
 	}
 }
 
-// TestEqualMessagesAreStoredOnceThoughTheBrokerIsAwayForLong: an attempt that nothing arrives with changes nothing about what comes again.
+// TestEqualMessagesAreStoredOnceThoughTheBrokerIsAwayForLong: an attempt that nothing arrives with
+// changes nothing about what comes again.
 func TestEqualMessagesAreStoredOnceThoughTheBrokerIsAwayForLong(t *testing.T) {
 	for _, spooled := range []bool{false, true} {
 		t.Run(fmt.Sprint("spool ", spooled), func(t *testing.T) {
-			cfg := Config{URL: "amqp://" + closedPort(t), Queue: "q", Mode: ModeDrain, AcceptLoss: true, Archive: archive.New(archive.Config{})}
+			cfg := Config{
+				URL:        "amqp://" + closedPort(t),
+				Queue:      "q",
+				Mode:       ModeDrain,
+				AcceptLoss: true,
+				Archive:    archive.New(archive.Config{}),
+			}
 			if spooled {
 				cfg.Spool = openSpool(t, t.TempDir(), spool.Config{})
 			}
@@ -302,7 +371,12 @@ func TestEqualMessagesAreStoredOnceThoughTheBrokerIsAwayForLong(t *testing.T) {
 			for _, redelivered := range []bool{false, true} {
 				s := newSink(c)
 				for tag := range uint64(3) {
-					s.Begin(&wire.Delivery{Channel: 1, DeliveryTag: tag + 1, Redelivered: redelivered, Header: content(nil, nil)})
+					s.Begin(&wire.Delivery{
+						Channel:     1,
+						DeliveryTag: tag + 1,
+						Redelivered: redelivered,
+						Header:      content(nil, nil),
+					})
 					s.End(1)
 				}
 				s.attempted.Store(1) // the other two were not acknowledged

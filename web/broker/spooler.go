@@ -12,7 +12,8 @@ import (
 	"github.com/headerglass/headerglass/web/spool"
 )
 
-// spoolAhead bounds the memory of what has arrived and is not on disk yet. A single message may be larger.
+// spoolAhead bounds the memory of what has arrived and is not on disk yet. A single message may be
+// larger.
 const spoolAhead = 64 << 20
 
 // spooled is a delivery on its way to disk.
@@ -22,9 +23,10 @@ type spooled struct {
 	redelivered bool
 }
 
-// spooler writes the deliveries of one connection to disk, on a goroutine of its own, as many with one transaction as have arrived
-// meanwhile, and then into the archive. The reader never waits for it: the broker sends no more than the prefetch ahead of the
-// acknowledgements, and when that is too much, what follows is not taken and given back.
+// spooler writes the deliveries of one connection to disk, on a goroutine of its own, as many with
+// one transaction as have arrived meanwhile, and then into the archive. The reader never waits for
+// it: the broker sends no more than the prefetch ahead of the acknowledgements, and when that is
+// too much, what follows is not taken and given back.
 type spooler struct {
 	c        *Consumer
 	sink     *sink
@@ -37,7 +39,13 @@ type spooler struct {
 }
 
 func newSpooler(c *Consumer, s *sink) *spooler {
-	sp := &spooler{c: c, sink: s, redactor: c.cfg.Archive.Redactor(), in: make(chan spooled, c.prefetch()), quit: make(chan struct{})}
+	sp := &spooler{
+		c:        c,
+		sink:     s,
+		redactor: c.cfg.Archive.Redactor(),
+		in:       make(chan spooled, c.prefetch()),
+		quit:     make(chan struct{}),
+	}
 	sp.done.Go(sp.run)
 	return sp
 }
@@ -55,7 +63,14 @@ func (sp *spooler) offer(x spooled) {
 	sp.waiting.Add(-size)
 	fewer := max(len(sp.in)/2, 1)
 	sp.c.narrowed.Store(int32(fewer))
-	sp.refuse(&Error{Kind: KindSpoolBehind, Msg: fmt.Sprintf("messages of %s arrive faster than the spool can be written: what was not written was given back, and from now on %d are under way at most", sp.c.target(), fewer)})
+	sp.refuse(&Error{
+		Kind: KindSpoolBehind,
+		Msg: fmt.Sprintf(
+			"messages of %s arrive faster than the spool can be written: what was not written was given back, and from now on %d are under way at most",
+			sp.c.target(),
+			fewer,
+		),
+	})
 }
 
 // refuse has the session end and give back everything that is not stored.
@@ -182,12 +197,28 @@ func (c *Consumer) spoolError(err error) *Error {
 	sp := c.cfg.Spool
 	switch {
 	case errors.Is(err, spool.ErrFull):
-		return &Error{Kind: KindSpoolFull, Err: err, Msg: fmt.Sprintf("the spool in %s has reached its bound of %s: %s; start again with a larger --spool-size, another --spool folder, or --spool-drop-oldest",
-			sp.Dir(), humanize.IBytes(uint64(sp.Stats().MaxBytes)), after)}
+		return &Error{
+			Kind: KindSpoolFull,
+			Err:  err,
+			Msg: fmt.Sprintf(
+				"the spool in %s has reached its bound of %s: %s; start again with a larger --spool-size, another --spool folder, or --spool-drop-oldest",
+				sp.Dir(),
+				humanize.IBytes(uint64(sp.Stats().MaxBytes)),
+				after,
+			),
+		}
 	case isAny(err, diskFullErrors()):
-		return &Error{Kind: KindSpool, Err: err, Msg: fmt.Sprintf("the disk that holds the spool in %s is full: %s", sp.Dir(), after)}
+		return &Error{
+			Kind: KindSpool,
+			Err:  err,
+			Msg:  fmt.Sprintf("the disk that holds the spool in %s is full: %s", sp.Dir(), after),
+		}
 	}
-	return &Error{Kind: KindSpool, Err: err, Msg: fmt.Sprintf("the spool in %s cannot be written: %v: %s", sp.Dir(), innermost(err), after)}
+	return &Error{
+		Kind: KindSpool,
+		Err:  err,
+		Msg:  fmt.Sprintf("the spool in %s cannot be written: %v: %s", sp.Dir(), innermost(err), after),
+	}
 }
 
 // restore puts what the spool holds into the archive and remembers what may come again.
@@ -200,7 +231,17 @@ func (c *Consumer) restore() error {
 		return err
 	}
 	if loaded.Stored+loaded.Damaged > 0 {
-		c.cfg.Logger.Info("loaded the spool", "folder", c.cfg.Spool.Dir(), "messages", loaded.Stored, "older, on disk only", loaded.Older, "damaged", loaded.Damaged)
+		c.cfg.Logger.Info(
+			"loaded the spool",
+			"folder",
+			c.cfg.Spool.Dir(),
+			"messages",
+			loaded.Stored,
+			"older, on disk only",
+			loaded.Older,
+			"damaged",
+			loaded.Damaged,
+		)
 	}
 	if c.memory.recent == nil {
 		return nil

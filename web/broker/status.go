@@ -16,13 +16,15 @@ type State string
 
 // The states of a Consumer.
 const (
-	StateIdle         State = "idle"         // Run was not called yet
-	StateConnecting   State = "connecting"   // the first attempts
-	StateConsuming    State = "consuming"    // connected and reading
-	StateWindowFull   State = "window full"  // peek holds as many messages as it may
-	StatePaused       State = "paused"       // peek gave everything back and looks again at NextAttempt
-	StateBlocked      State = "blocked"      // connected, and the broker sent connection.blocked
-	StateSpoolFull    State = "spool full"   // the spool takes no more; everything else was given back; looks again at NextAttempt
+	StateIdle       State = "idle"        // Run was not called yet
+	StateConnecting State = "connecting"  // the first attempts
+	StateConsuming  State = "consuming"   // connected and reading
+	StateWindowFull State = "window full" // peek holds as many messages as it may
+	// peek gave everything back and looks again at NextAttempt
+	StatePaused  State = "paused"
+	StateBlocked State = "blocked" // connected, and the broker sent connection.blocked
+	// the spool takes no more; everything else was given back; looks again at NextAttempt
+	StateSpoolFull    State = "spool full"
 	StateSpoolFailed  State = "spool failed" // the spool cannot be written; likewise
 	StateReconnecting State = "reconnecting" // lost or refused; tries again at NextAttempt
 	StateStopped      State = "stopped"      // ended, or reading on would harm the queue
@@ -32,7 +34,8 @@ const (
 type Status struct {
 	State State
 	Since time.Time // when State was entered
-	// Err is one plain sentence about the last failure, without secrets; empty when all is well. Kind classifies it.
+	// Err is one plain sentence about the last failure, without secrets; empty when all is well.
+	// Kind classifies it.
 	Err  string
 	Kind ErrorKind
 	// NextAttempt is when the next connection or look is due; zero when none is.
@@ -50,14 +53,15 @@ type Status struct {
 
 	// Product and Version are the broker's own, from connection.start.
 	Product, Version string
-	// QueueType is "classic", "quorum" or "stream" where it is known. Policy and DeliveryLimit are from the management API;
-	// DeliveryLimit is -1 when there is none or it is not known.
+	// QueueType is "classic", "quorum" or "stream" where it is known. Policy and DeliveryLimit are
+	// from the management API; DeliveryLimit is -1 when there is none or it is not known.
 	QueueType, Policy string
 	DeliveryLimit     int64
 	// Management is what went wrong when the management API was asked; empty when nothing did.
 	Management string
 
-	// Ready and Consumers are the broker's figures at ObservedAt: messages waiting, and consumers other than this one.
+	// Ready and Consumers are the broker's figures at ObservedAt: messages waiting, and consumers
+	// other than this one.
 	Ready, Consumers int
 	ObservedAt       time.Time
 
@@ -68,7 +72,8 @@ type Status struct {
 
 	Spool *spool.Stats // nil: there is none
 
-	// Since Run began: Stored messages are in the archive, and in the spool if there is one; Known were delivered again and not stored again.
+	// Since Run began: Stored messages are in the archive, and in the spool if there is one; Known
+	// were delivered again and not stored again.
 	Stored, Known, GivenBack, Acknowledged uint64
 	// StreamOffset is that of the last message stored from a stream; -1: none yet.
 	StreamOffset int64
@@ -123,7 +128,17 @@ func (t *tracker) consuming(queue string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.s.State != StatePaused {
-		t.log.Info("consuming", "url", t.s.URL, "queue", queue, "mode", t.s.Mode.String(), "broker", strings.TrimSpace(t.s.Product+" "+t.s.Version))
+		t.log.Info(
+			"consuming",
+			"url",
+			t.s.URL,
+			"queue",
+			queue,
+			"mode",
+			t.s.Mode.String(),
+			"broker",
+			strings.TrimSpace(t.s.Product+" "+t.s.Version),
+		)
 		if t.succeeds > 0 {
 			t.s.Reconnects++
 		}
@@ -179,7 +194,17 @@ func (t *tracker) failed(e *Error, next time.Time) {
 	}
 	t.s.Err, t.s.Kind, t.s.NextAttempt = e.Msg, e.Kind, next
 	t.s.Attempts++
-	t.log.Log(context.Background(), level, e.Msg, "kind", string(e.Kind), "attempt", t.s.Attempts, "again in", next.Sub(t.c.now()).Round(100*time.Millisecond).String())
+	t.log.Log(
+		context.Background(),
+		level,
+		e.Msg,
+		"kind",
+		string(e.Kind),
+		"attempt",
+		t.s.Attempts,
+		"again in",
+		next.Sub(t.c.now()).Round(100*time.Millisecond).String(),
+	)
 }
 
 func (t *tracker) stopped(e *Error) {

@@ -6,11 +6,12 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// findTail learns the offset that the next message of a stream will have, and has the stream read from there. Reading from the word
-// "next" would do as long as the connection lasts; but one that breaks before the first message must not skip what arrives meanwhile.
+// findTail learns the offset that the next message of a stream will have, and has the stream read
+// from there. Reading from the word "next" would do as long as the connection lasts; but one that
+// breaks before the first message must not skip what arrives meanwhile.
 //
-// AMQP has no way to ask. But the last chunk of a stream can be consumed, and all of it is delivered at once. Where nothing comes of it,
-// "next" stays.
+// AMQP has no way to ask. But the last chunk of a stream can be consumed, and all of it is
+// delivered at once. Where nothing comes of it, "next" stays.
 func (s *session) findTail() *Error {
 	ch, err := s.conn.Channel()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// TestNodeStreamNextSkipsNothingOverAReconnect: the connection of a reader that has seen nothing yet breaks, and what is published
-// before it is back is shown.
+// TestNodeStreamNextSkipsNothingOverAReconnect: the connection of a reader that has seen nothing
+// yet breaks, and what is published before it is back is shown.
 func TestNodeStreamNextSkipsNothingOverAReconnect(t *testing.T) {
 	for _, before := range []int{0, 1, 3000} {
 		t.Run(fmt.Sprint(before), func(t *testing.T) {

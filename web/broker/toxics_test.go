@@ -25,7 +25,12 @@ func through(t *testing.T, raw string) (toxic, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), t.Name(), "127.0.0.1:0", u.Host)
+	p := toxiproxy.NewProxy(
+		toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
+		t.Name(),
+		"127.0.0.1:0",
+		u.Host,
+	)
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +49,8 @@ func (x toxic) add(t *testing.T, kind, stream, attributes string) {
 
 func (x toxic) end() { x.Toxics.ResetToxics(context.Background()) }
 
-// TestNodeOverABadNetwork: whatever the network does, each message is shown once and acknowledged on the channel that it came from.
+// TestNodeOverABadNetwork: whatever the network does, each message is shown once and acknowledged
+// on the channel that it came from.
 func TestNodeOverABadNetwork(t *testing.T) {
 	const n, heartbeat = 400, 2 * time.Second
 	for _, tc := range []struct {
@@ -93,9 +99,17 @@ func TestNodeOverABadNetwork(t *testing.T) {
 			c.declare(t, "q", nil)
 			want := c.publish(t, "", "q", 0, n)
 			x, address := through(t, c.url())
-			x.add(t, "latency", "upstream", `"latency":20`) // so that the harm comes while there is much to read
+			// so that the harm comes while there is much to read
+			x.add(t, "latency", "upstream", `"latency":20`)
 			logged := len(c.node.Log())
-			r := run(t, Config{URL: address, Queue: "q", Mode: ModeDrain, Prefetch: 20, Heartbeat: heartbeat, Spool: openSpool(t, t.TempDir(), spool.Config{})})
+			r := run(t, Config{
+				URL:       address,
+				Queue:     "q",
+				Mode:      ModeDrain,
+				Prefetch:  20,
+				Heartbeat: heartbeat,
+				Spool:     openSpool(t, t.TempDir(), spool.Config{}),
+			})
 			r.untilStored(t, n/10)
 			tc.harm(t, x, r)
 			want = append(want, c.publish(t, "", "q", n, 20)...)

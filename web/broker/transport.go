@@ -11,7 +11,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
-// transport is the connection that the AMQP library reads: a Tap, behind a gate that ends the sink's calls for good.
+// transport is the connection that the AMQP library reads: a Tap, behind a gate that ends the
+// sink's calls for good.
 type transport struct {
 	*wire.Tap
 	raw *watched
@@ -37,7 +38,8 @@ func (t *transport) shut() {
 	t.mu.Unlock()
 }
 
-// watched remembers why reading or writing failed: the library reports every failure as a frame error.
+// watched remembers why reading or writing failed: the library reports every failure as a frame
+// error.
 type watched struct {
 	net.Conn
 	mu  sync.Mutex
@@ -115,7 +117,11 @@ func (c *Consumer) connect(ctx context.Context, s wire.Sink) (*amqp.Connection, 
 	}
 	if !stop() {
 		t.shut()
-		return nil, nil, &Error{Kind: KindLost, Msg: "the connection was given up while it was opened", Err: context.Cause(ctx)}
+		return nil, nil, &Error{
+			Kind: KindLost,
+			Msg:  "the connection was given up while it was opened",
+			Err:  context.Cause(ctx),
+		}
 	}
 	return conn, t, nil
 }

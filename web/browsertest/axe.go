@@ -32,8 +32,8 @@ type violation struct {
 	Nodes []string `json:"nodes"`
 }
 
-// Axe reports everything in the page that breaks a rule of WCAG 2.2, levels A and AA, as errors of t. It looks at the page as it
-// is; what names the state in the messages.
+// Axe reports everything in the page that breaks a rule of WCAG 2.2, levels A and AA, as errors of
+// t. It looks at the page as it is; what names the state in the messages.
 func Axe(t testing.TB, ctx context.Context, what string) {
 	t.Helper()
 	source, err := AxeScript()

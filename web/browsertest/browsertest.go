@@ -14,8 +14,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Start starts a Chromium with an empty profile and returns the context of its first tab. It ends with the test. Where there
-// is no Chromium the test is skipped, or fails if HEADERGLASS_REQUIRE is 1; -short skips it too. HEADERGLASS_CHROMIUM names another program.
+// Start starts a Chromium with an empty profile and returns the context of its first tab. It ends
+// with the test. Where there is no Chromium the test is skipped, or fails if HEADERGLASS_REQUIRE is
+// 1; -short skips it too. HEADERGLASS_CHROMIUM names another program.
 func Start(t testing.TB) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -23,7 +24,8 @@ func Start(t testing.TB) context.Context {
 	}
 	path := ""
 	for _, p := range []string{os.Getenv("HEADERGLASS_CHROMIUM"), "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"} {
-		if _, err := os.Stat(p); p != "" && err == nil { // #nosec G703 -- test code: looks for a browser where the environment says
+		if _, err := os.Stat(p); p != "" &&
+			err == nil { // #nosec G703 -- test code: looks for a browser where the environment says
 			path = p
 			break
 		}
@@ -39,11 +41,23 @@ func Start(t testing.TB) context.Context {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alloc, cancel := chromedp.NewExecAllocator(context.Background(),
-		chromedp.ExecPath(path), chromedp.UserDataDir(profile),
-		chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-quic", true), chromedp.Flag("hide-scrollbars", true),
+	alloc, cancel := chromedp.NewExecAllocator(
+		context.Background(),
+		chromedp.ExecPath(path),
+		chromedp.UserDataDir(profile),
+		chromedp.NoFirstRun,
+		chromedp.NoDefaultBrowserCheck,
+		chromedp.Headless,
+		chromedp.NoSandbox,
+		chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag(
+			"disable-sync",
+			true,
+		),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("hide-scrollbars", true),
 		chromedp.Flag("disable-dev-shm-usage", true),
 	)
 	ctx, stop := chromedp.NewContext(alloc)
@@ -58,20 +72,30 @@ func Start(t testing.TB) context.Context {
 	return ctx
 }
 
-// Viewport sets the size of the page in CSS pixels and the colour scheme, "light" or "dark", without motion.
+// Viewport sets the size of the page in CSS pixels and the colour scheme, "light" or "dark",
+// without motion.
 func Viewport(ctx context.Context, width, height int64, scheme string) error {
-	_, err := chromedp.Call(ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
+	_, err := chromedp.Call(ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width:             width,
+		Height:            height,
+		DeviceScaleFactor: 1,
+	})
 	if err != nil {
 		return err
 	}
-	_, err = chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}})
+	_, err = chromedp.Call(
+		ctx,
+		emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme},
+			{Name: "prefers-reduced-motion", Value: "reduce"},
+		}},
+	)
 	return err
 }
 
-// Downloads sends the files that the browser is given to a folder, named by their download's GUID. The returned channel
-// gets each finished one.
+// Downloads sends the files that the browser is given to a folder, named by their download's GUID.
+// The returned channel gets each finished one.
 func Downloads(ctx context.Context, dir string) (<-chan Download, error) {
 	finished := make(chan Download, 16)
 	names := map[string]string{}
@@ -98,7 +122,8 @@ func Downloads(ctx context.Context, dir string) (<-chan Download, error) {
 // Download is a file that the browser has saved. Name is what a person would have been offered.
 type Download struct{ Name, GUID string }
 
-// Complaints collects what a page logs as an error: script errors, failed requests, violations of the content security policy.
+// Complaints collects what a page logs as an error: script errors, failed requests, violations of
+// the content security policy.
 type Complaints struct {
 	mu  sync.Mutex
 	all []string

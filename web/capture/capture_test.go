@@ -116,8 +116,16 @@ func (s sent) bodyFrames(frameMax int) []byte {
 // same checks that a message is the one that was sent.
 func (s sent) same(t *testing.T, m archive.Message) {
 	t.Helper()
-	if string(m.Exchange()) != s.exchange || string(m.RoutingKey()) != s.key || m.DeliveryTag() != s.tag || m.Redelivered() != s.again {
-		t.Errorf("got %q, %q, tag %d, redelivered %v, want %+v", m.Exchange(), m.RoutingKey(), m.DeliveryTag(), m.Redelivered(), s)
+	if string(m.Exchange()) != s.exchange || string(m.RoutingKey()) != s.key || m.DeliveryTag() != s.tag ||
+		m.Redelivered() != s.again {
+		t.Errorf(
+			"got %q, %q, tag %d, redelivered %v, want %+v",
+			m.Exchange(),
+			m.RoutingKey(),
+			m.DeliveryTag(),
+			m.Redelivered(),
+			s,
+		)
 	}
 	if !bytes.Equal(m.Header().Payload(), s.header()) {
 		t.Errorf("%s: the content header is %x, want %x", s.key, m.Header().Payload(), s.header())
@@ -189,13 +197,33 @@ func inbound(seq uint32, b []byte, size int) (ps []tcpPacket) {
 func (p tcpPacket) encode(t testing.TB, link layers.LinkType) []byte {
 	t.Helper()
 	src, dst := netip.MustParseAddrPort(p.src), netip.MustParseAddrPort(p.dst)
-	tcp := &layers.TCP{SrcPort: layers.TCPPort(src.Port()), DstPort: layers.TCPPort(dst.Port()), Seq: p.seq, SYN: p.syn, FIN: p.fin, ACK: !p.syn, Window: 1000}
+	tcp := &layers.TCP{
+		SrcPort: layers.TCPPort(src.Port()),
+		DstPort: layers.TCPPort(dst.Port()),
+		Seq:     p.seq,
+		SYN:     p.syn,
+		FIN:     p.fin,
+		ACK:     !p.syn,
+		Window:  1000,
+	}
 	var network gopacket.NetworkLayer
 	ether := layers.EthernetTypeIPv4
 	if src.Addr().Is4() {
-		network = &layers.IPv4{Version: 4, TTL: 64, Protocol: layers.IPProtocolTCP, SrcIP: net.IP(src.Addr().AsSlice()), DstIP: net.IP(dst.Addr().AsSlice())}
+		network = &layers.IPv4{
+			Version:  4,
+			TTL:      64,
+			Protocol: layers.IPProtocolTCP,
+			SrcIP:    net.IP(src.Addr().AsSlice()),
+			DstIP:    net.IP(dst.Addr().AsSlice()),
+		}
 	} else {
-		network = &layers.IPv6{Version: 6, HopLimit: 64, NextHeader: layers.IPProtocolTCP, SrcIP: net.IP(src.Addr().AsSlice()), DstIP: net.IP(dst.Addr().AsSlice())}
+		network = &layers.IPv6{
+			Version:    6,
+			HopLimit:   64,
+			NextHeader: layers.IPProtocolTCP,
+			SrcIP:      net.IP(src.Addr().AsSlice()),
+			DstIP:      net.IP(dst.Addr().AsSlice()),
+		}
 		ether = layers.EthernetTypeIPv6
 	}
 	if err := tcp.SetNetworkLayerForChecksum(network); err != nil {
@@ -210,7 +238,10 @@ func (p tcpPacket) encode(t testing.TB, link layers.LinkType) []byte {
 		}, stack...)
 	}
 	b := gopacket.NewSerializeBuffer()
-	if err := gopacket.SerializeLayers(b, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}, stack...); err != nil {
+	if err := gopacket.SerializeLayers(b, gopacket.SerializeOptions{
+		FixLengths:       true,
+		ComputeChecksums: true,
+	}, stack...); err != nil {
 		t.Fatal(err)
 	}
 	return bytes.Clone(b.Bytes())
@@ -226,7 +257,11 @@ func pcap(t testing.TB, link layers.LinkType, packets ...tcpPacket) []byte {
 	}
 	for i, p := range packets {
 		b := p.encode(t, link)
-		info := gopacket.CaptureInfo{Timestamp: noon.Add(time.Duration(i) * time.Millisecond), CaptureLength: len(b) - p.cut, Length: len(b)}
+		info := gopacket.CaptureInfo{
+			Timestamp:     noon.Add(time.Duration(i) * time.Millisecond),
+			CaptureLength: len(b) - p.cut,
+			Length:        len(b),
+		}
 		if err := w.WritePacket(info, b[:len(b)-p.cut]); err != nil {
 			t.Fatal(err)
 		}

@@ -49,10 +49,11 @@ var (
 
 // Error says where a file could not be read on. What came before it has been read.
 type Error struct {
-	Name   string // of the file
-	Line   int    // 1 for the first; 0: see Entry and Offset
-	Entry  string // in a zip; "": see Offset
-	Offset int64  // bytes from the file's first, after decompression with gzip; negative: the file as a whole
+	Name  string // of the file
+	Line  int    // 1 for the first; 0: see Entry and Offset
+	Entry string // in a zip; "": see Offset
+	// bytes from the file's first, after decompression with gzip; negative: the file as a whole
+	Offset int64
 	Err    error
 }
 
@@ -88,8 +89,8 @@ type File struct {
 // readBuffer is how much is read from a file at once, in bytes.
 const readBuffer = 64 << 10
 
-// Open opens a file, or a pipe, and finds out what it is, by its first bytes and not by its name. The error is ErrFormat,
-// ErrEmpty, ErrStream, or why it cannot be read.
+// Open opens a file, or a pipe, and finds out what it is, by its first bytes and not by its name.
+// The error is ErrFormat, ErrEmpty, ErrStream, or why it cannot be read.
 func Open(name string) (*File, error) {
 	f, err := os.Open(name) // #nosec G304 -- the file that the command line names
 	if err != nil {
@@ -157,7 +158,8 @@ func peek(r io.Reader) (in *bufio.Reader, head []byte, err error) {
 	return in, head, err
 }
 
-// peeked is how many bytes are enough to know a format, white space before an export's first line included.
+// peeked is how many bytes are enough to know a format, white space before an export's first line
+// included.
 const peeked = 512
 
 func formatOf(head []byte) Format {
@@ -192,13 +194,14 @@ func (f *File) Close() error { return f.close() }
 // Config says how to read.
 type Config struct {
 	Archive *archive.Archive
-	// BodyLimit is how many octets of a body to read; the archive may keep less. 0 or negative: none.
+	// BodyLimit is how many octets of a body to read; the archive may keep less. 0 or negative:
+	// none.
 	BodyLimit int
 }
 
-// Read puts the file's messages into the archive, in the order of the file, and counts them. It is the archive's writer
-// meanwhile, and may be called once. The error is that of ctx, or an *Error that says where the file could not be read on;
-// what came before it is in the archive and counted.
+// Read puts the file's messages into the archive, in the order of the file, and counts them. It is
+// the archive's writer meanwhile, and may be called once. The error is that of ctx, or an *Error
+// that says where the file could not be read on; what came before it is in the archive and counted.
 func (f *File) Read(ctx context.Context, cfg Config) (Report, error) {
 	s := streams{recorder: recorder{writer: cfg.Archive.Writer()}, bodyLimit: max(cfg.BodyLimit, 0)}
 	if f.pipe != nil {

@@ -132,7 +132,11 @@ func TestPipes(t *testing.T) {
 	}
 	want := numbered(1, 10)
 	packets := pcap(t, layers.LinkTypeRaw, inbound(1, want[0].frames(), 1000)...)
-	for name, content := range map[string][]byte{"pcap": packets, "pcap.gz": gzipped(t, packets), "jsonl": []byte(line(0, ""))} {
+	for name, content := range map[string][]byte{
+		"pcap":    packets,
+		"pcap.gz": gzipped(t, packets),
+		"jsonl":   []byte(line(0, "")),
+	} {
 		f, err := open(content, false)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

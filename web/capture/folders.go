@@ -16,15 +16,16 @@ import (
 const (
 	MessageJSON      = "message.json"       // typed JSON
 	ContentHeaderBin = "content-header.bin" // the content header's payload
-	HeadersBin       = "headers.bin"        // the field table with its length octets; absent where there is no headers property
-	BodyBin          = "body.bin"           // as much of the body as was kept
+	// the field table with its length octets; absent where there is no headers property
+	HeadersBin = "headers.bin"
+	BodyBin    = "body.bin" // as much of the body as was kept
 )
 
 const (
 	// maxDirectory is how much of a zip's directory is read, in bytes.
 	maxDirectory = 16 << 20
-	// maxInflation is how many times larger than the zip its files may be in all. Deflate cannot reach it, but files that
-	// share their octets can.
+	// maxInflation is how many times larger than the zip its files may be in all. Deflate cannot
+	// reach it, but files that share their octets can.
 	maxInflation = 1032
 )
 
@@ -120,7 +121,8 @@ func (s *streams) folder(d *folder, left *int64) error {
 	return nil
 }
 
-// unpack reads a file of a zip. One that is longer than the limit is an error, or, when tooLong is nil, read up to there.
+// unpack reads a file of a zip. One that is longer than the limit is an error, or, when tooLong is
+// nil, read up to there.
 func unpack(f *zip.File, limit int, tooLong error, left *int64) ([]byte, error) {
 	fail := func(err error) ([]byte, error) { return nil, &Error{Entry: f.Name, Err: err} }
 	r, err := f.Open()

@@ -49,7 +49,8 @@ func TestFolders(t *testing.T) {
 		zipFile{"000007/message.json", strings.NewReader(facts)},
 		zipFile{"000007/headers.bin", strings.NewReader("is not needed")},
 		zipFile{"000007/content-header.bin", header(4)},
-		zipFile{"export/000008/body.bin", strings.NewReader("abc")}, // packed again, without some, in another order
+		// packed again, without some, in another order
+		zipFile{"export/000008/body.bin", strings.NewReader("abc")},
 		zipFile{"000007/body.bin", strings.NewReader("1234")},
 		zipFile{"export/000008/content-header.bin", header(3)},
 		zipFile{"notes.txt", strings.NewReader("see 7")},
@@ -59,8 +60,18 @@ func TestFolders(t *testing.T) {
 		t.Fatalf("%d messages", len(got))
 	}
 	m := got[0]
-	if m.DeliveryTag() != 5 || !m.Redelivered() || string(m.Exchange()) != "e" || string(m.RoutingKey()) != "\xff" || string(m.Body()) != "1234" || m.Received().Nanosecond() != 1 {
-		t.Errorf("got tag %d, %v, %q, %q, %q, %v", m.DeliveryTag(), m.Redelivered(), m.Exchange(), m.RoutingKey(), m.Body(), m.Received())
+	if m.DeliveryTag() != 5 || !m.Redelivered() || string(m.Exchange()) != "e" || string(m.RoutingKey()) != "\xff" ||
+		string(m.Body()) != "1234" ||
+		m.Received().Nanosecond() != 1 {
+		t.Errorf(
+			"got tag %d, %v, %q, %q, %q, %v",
+			m.DeliveryTag(),
+			m.Redelivered(),
+			m.Exchange(),
+			m.RoutingKey(),
+			m.Body(),
+			m.Received(),
+		)
 	}
 	if h := m.Header(); h.BodySize() != 4 {
 		t.Errorf("the content header is not that of the file: %x", h.Payload())
@@ -78,7 +89,12 @@ func TestZipOfNothing(t *testing.T) {
 }
 
 func TestFoldersThatCannotBeRead(t *testing.T) {
-	whole := zipOf(t, zipFile{"1/content-header.bin", header(0)}, zipFile{"2/content-header.bin", header(0)}, zipFile{"2/message.json", strings.NewReader(facts)})
+	whole := zipOf(
+		t,
+		zipFile{"1/content-header.bin", header(0)},
+		zipFile{"2/content-header.bin", header(0)},
+		zipFile{"2/message.json", strings.NewReader(facts)},
+	)
 	damaged := bytes.Clone(whole)
 	damaged[bytes.LastIndex(damaged[:bytes.Index(damaged, []byte("PK\x01\x02"))], []byte("2/message.json"))+len("2/message.json")+20] ^= 0xff
 	for name, tt := range map[string]struct {
@@ -143,7 +159,10 @@ func zeros(n int64) io.Reader { return io.LimitReader(zeroReader{}, n) }
 
 // A body that unpacks to a thousand times its size is read as far as it is kept.
 func TestZipBombBody(t *testing.T) {
-	got, _ := readWhole(t, zipOf(t, zipFile{"1/content-header.bin", header(1 << 24)}, zipFile{"1/body.bin", zeros(1 << 24)}))
+	got, _ := readWhole(
+		t,
+		zipOf(t, zipFile{"1/content-header.bin", header(1 << 24)}, zipFile{"1/body.bin", zeros(1 << 24)}),
+	)
 	if len(got) != 1 || len(got[0].Body()) != bodyLimit || got[0].BodySize() != 1<<24 {
 		t.Fatalf("%d messages", len(got))
 	}
@@ -179,7 +198,13 @@ func TestZipOfSharedOctets(t *testing.T) {
 	// The first file holds the octets; the others are made to point at its local header.
 	const files = 300
 	for i := range files {
-		fw, err := z.CreateRaw(&zip.FileHeader{Name: string(rune('A'+i)) + "/content-header.bin", Method: zip.Deflate, CRC32: crc32.ChecksumIEEE(content), CompressedSize64: uint64(len(octets)), UncompressedSize64: maxFrame})
+		fw, err := z.CreateRaw(&zip.FileHeader{
+			Name:               string(rune('A'+i)) + "/content-header.bin",
+			Method:             zip.Deflate,
+			CRC32:              crc32.ChecksumIEEE(content),
+			CompressedSize64:   uint64(len(octets)),
+			UncompressedSize64: maxFrame,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,8 +43,8 @@ func FuzzCapture(f *testing.F) {
 	})
 }
 
-// FuzzStream: whatever the octets are and however packets cut them, a stream finds the same messages, and accounts for all
-// that it keeps.
+// FuzzStream: whatever the octets are and however packets cut them, a stream finds the same
+// messages, and accounts for all that it keeps.
 func FuzzStream(f *testing.F) {
 	f.Add(octetsOf(numbered(3, 50)...), uint8(9))
 	f.Add(append([]byte("AMQP\x00\x00\x09\x01\x01\x00"), octetsOf(numbered(2, 0)...)...), uint8(1))

@@ -14,7 +14,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
-// maxLine is the longest line of an export that is read, in bytes. It is also the most that is read of a message.json.
+// maxLine is the longest line of an export that is read, in bytes. It is also the most that is read
+// of a message.json.
 const maxLine = 64 << 20
 
 var (
@@ -23,7 +24,8 @@ var (
 	errTime       = errors.New("received is missing, or in a year that nothing was received in")
 )
 
-// exported is what an export says about a message, as far as it is needed to make the message again.
+// exported is what an export says about a message, as far as it is needed to make the message
+// again.
 type exported struct {
 	Received      time.Time `json:"received"`
 	DeliveryTag   uint64    `json:"delivery_tag"`

@@ -18,15 +18,35 @@ func line(bodySize uint64, rest string) string {
 }
 
 func TestLines(t *testing.T) {
-	text := "\ufeff" + line(3, `,"delivery_tag":18446744073709551615,"redelivered":true,"consumer_tag":"c","exchange":{"hex":"ff00"},"routing_key":"grün","body_base64":"YWJj","body_bytes":3,"headers":{"fields":[]},"unknown":[1]`) +
-		"\r\n\n" + line(9, `,"exchange":"","routing_key":"","body_base64":"YWI=","body_bytes":9`) + "\n" + line(0, "")
+	text := "\ufeff" + line(
+		3,
+		`,"delivery_tag":18446744073709551615,"redelivered":true,"consumer_tag":"c","exchange":{"hex":"ff00"},"routing_key":"grün","body_base64":"YWJj","body_bytes":3,"headers":{"fields":[]},"unknown":[1]`,
+	) +
+		"\r\n\n" + line(
+		9,
+		`,"exchange":"","routing_key":"","body_base64":"YWI=","body_bytes":9`,
+	) + "\n" + line(
+		0,
+		"",
+	)
 	got, report := readWhole(t, []byte(text))
 	if len(got) != 3 {
 		t.Fatalf("%d messages", len(got))
 	}
 	m := got[0]
-	if m.DeliveryTag() != 1<<64-1 || !m.Redelivered() || string(m.ConsumerTag()) != "c" || string(m.Exchange()) != "\xff\x00" || string(m.RoutingKey()) != "grün" || string(m.Body()) != "abc" {
-		t.Errorf("got tag %d, %v, %q, %q, %q, %q", m.DeliveryTag(), m.Redelivered(), m.ConsumerTag(), m.Exchange(), m.RoutingKey(), m.Body())
+	if m.DeliveryTag() != 1<<64-1 || !m.Redelivered() || string(m.ConsumerTag()) != "c" ||
+		string(m.Exchange()) != "\xff\x00" ||
+		string(m.RoutingKey()) != "grün" ||
+		string(m.Body()) != "abc" {
+		t.Errorf(
+			"got tag %d, %v, %q, %q, %q, %q",
+			m.DeliveryTag(),
+			m.Redelivered(),
+			m.ConsumerTag(),
+			m.Exchange(),
+			m.RoutingKey(),
+			m.Body(),
+		)
 	}
 	if want := time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC); !m.Received().Equal(want) {
 		t.Errorf("received %v, want %v", m.Received(), want)

@@ -26,8 +26,9 @@ const (
 	origins
 )
 
-// readContentMethod reads the arguments of a method of class basic. ok is false for one that carries no content, and where
-// the arguments are cut short. Flags and texts that an archive has no place for are passed over.
+// readContentMethod reads the arguments of a method of class basic. ok is false for one that
+// carries no content, and where the arguments are cut short. Flags and texts that an archive has no
+// place for are passed over.
 func readContentMethod(method uint16, args []byte) (d wire.Delivery, from origin, ok bool) {
 	a := arguments{rest: args, ok: true}
 	switch method {
@@ -52,8 +53,8 @@ func readContentMethod(method uint16, args []byte) (d wire.Delivery, from origin
 	return d, from, a.ok
 }
 
-// arguments reads a method's arguments one after the other. Once they are at their end, ok is false and what is read is
-// empty.
+// arguments reads a method's arguments one after the other. Once they are at their end, ok is false
+// and what is read is empty.
 type arguments struct {
 	rest []byte
 	ok   bool

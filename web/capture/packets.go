@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxPacket is the largest packet, in octets. It bounds what comes between packets too: descriptions of interfaces,
-	// names, secrets.
+	// maxPacket is the largest packet, in octets. It bounds what comes between packets too:
+	// descriptions of interfaces, names, secrets.
 	maxPacket = 16 << 20
 	// perPacket is how much more may come between packets for each packet.
 	perPacket = 1 << 10
@@ -88,7 +88,8 @@ var (
 	errOversize  = fmt.Errorf("%d MiB follow in which no packet ends", maxPacket>>20)
 )
 
-// meter counts what is read and stops where a file takes more than its allowance to the end of the next packet.
+// meter counts what is read and stops where a file takes more than its allowance to the end of the
+// next packet.
 type meter struct {
 	r         io.Reader
 	n         int64
@@ -105,7 +106,8 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decode finds the TCP segment in a packet, the innermost one where one network is carried by another.
+// decode finds the TCP segment in a packet, the innermost one where one network is carried by
+// another.
 func (a *flows) decode(data []byte, ci gopacket.CaptureInfo, t layers.LinkType) {
 	switch {
 	case t == layers.LinkTypeIPv4 || t == layers.LinkTypeIPv6:

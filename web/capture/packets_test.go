@@ -53,9 +53,19 @@ func TestCutOffCaptures(t *testing.T) {
 		"pcap":   pcap(t, layers.LinkTypeEthernet, packets...),
 		"pcapng": pcapng(t, layers.LinkTypeEthernet, packets...),
 	} {
-		shorter := [][]byte{pcap(t, layers.LinkTypeEthernet), pcap(t, layers.LinkTypeEthernet, packets[:1]...), pcap(t, layers.LinkTypeEthernet, packets[:2]...), file}
+		shorter := [][]byte{
+			pcap(t, layers.LinkTypeEthernet),
+			pcap(t, layers.LinkTypeEthernet, packets[:1]...),
+			pcap(t, layers.LinkTypeEthernet, packets[:2]...),
+			file,
+		}
 		if name == "pcapng" {
-			shorter = [][]byte{pcapng(t, layers.LinkTypeEthernet), pcapng(t, layers.LinkTypeEthernet, packets[:1]...), pcapng(t, layers.LinkTypeEthernet, packets[:2]...), file}
+			shorter = [][]byte{
+				pcapng(t, layers.LinkTypeEthernet),
+				pcapng(t, layers.LinkTypeEthernet, packets[:1]...),
+				pcapng(t, layers.LinkTypeEthernet, packets[:2]...),
+				file,
+			}
 		}
 		sectionHeader := int(binary.LittleEndian.Uint32(file[4:]))
 		for n := 4; n < len(file); n++ {
@@ -68,7 +78,8 @@ func TestCutOffCaptures(t *testing.T) {
 			}
 			got, _, err := read(t, file[:n])
 			allSame(t, got, want[:whole]...)
-			// Before its first interface a pcapng has a section header of its own, after which it may end.
+			// Before its first interface a pcapng has a section header of its own, after which it
+			// may end.
 			if name == "pcapng" && n < len(shorter[0]) {
 				continue
 			}
@@ -124,7 +135,10 @@ func TestLyingLengths(t *testing.T) {
 	// Descriptions of interfaces without end.
 	ng := pcapng(t, layers.LinkTypeRaw)
 	section := int(binary.LittleEndian.Uint32(ng[4:]))
-	if _, _, err := read(t, append(ng[:section:section], bytes.Repeat(ng[section:], 2*maxPacket/(len(ng)-section))...)); !errors.Is(err, errOversize) {
+	if _, _, err := read(t, append(ng[:section:section], bytes.Repeat(ng[section:], 2*maxPacket/(len(ng)-section))...)); !errors.Is(
+		err,
+		errOversize,
+	) {
 		t.Errorf("endless interfaces: %v", err)
 	}
 }
@@ -136,11 +150,23 @@ func TestEncapsulations(t *testing.T) {
 	inner := p.encode(t, layers.LinkTypeEthernet)
 	b := gopacket.NewSerializeBuffer()
 	udp := &layers.UDP{SrcPort: 55555, DstPort: 4789}
-	ip := &layers.IPv4{Version: 4, TTL: 9, Protocol: layers.IPProtocolUDP, SrcIP: []byte{10, 0, 0, 1}, DstIP: []byte{10, 0, 0, 2}}
+	ip := &layers.IPv4{
+		Version:  4,
+		TTL:      9,
+		Protocol: layers.IPProtocolUDP,
+		SrcIP:    []byte{10, 0, 0, 1},
+		DstIP:    []byte{10, 0, 0, 2},
+	}
 	if err := udp.SetNetworkLayerForChecksum(ip); err != nil {
 		t.Fatal(err)
 	}
-	if err := gopacket.SerializeLayers(b, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}, ip, udp, &layers.VXLAN{ValidIDFlag: true, VNI: 3}, gopacket.Payload(inner)); err != nil {
+	if err := gopacket.SerializeLayers(b, gopacket.SerializeOptions{
+		FixLengths:       true,
+		ComputeChecksums: true,
+	}, ip, udp, &layers.VXLAN{
+		ValidIDFlag: true,
+		VNI:         3,
+	}, gopacket.Payload(inner)); err != nil {
 		t.Fatal(err)
 	}
 	sll := append([]byte{0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0}, p.encode(t, layers.LinkTypeRaw)...)
@@ -154,7 +180,11 @@ func TestEncapsulations(t *testing.T) {
 		if err := w.WriteFileHeader(1<<18, link); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.WritePacket(gopacket.CaptureInfo{Timestamp: noon, CaptureLength: len(packet), Length: len(packet)}, packet); err != nil {
+		if err := w.WritePacket(gopacket.CaptureInfo{
+			Timestamp:     noon,
+			CaptureLength: len(packet),
+			Length:        len(packet),
+		}, packet); err != nil {
 			t.Fatal(err)
 		}
 		got, report := readWhole(t, file.Bytes())

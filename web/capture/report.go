@@ -18,7 +18,8 @@ type Report struct {
 	Incomplete uint64
 
 	Packets uint64
-	// Breaks is how often a stream of AMQP frames could not be followed: packets are missing, or octets are no frames.
+	// Breaks is how often a stream of AMQP frames could not be followed: packets are missing, or
+	// octets are no frames.
 	Breaks uint64
 	// Clipped packets are shorter in the capture than they were on the wire.
 	Clipped uint64
@@ -52,7 +53,12 @@ func (r Report) String() string {
 	for _, w := range []struct {
 		n    uint64
 		what string
-	}{{r.Delivered, "delivered"}, {r.Published, "published"}, {r.Fetched, "fetched with basic.get"}, {r.Returned, "returned"}} {
+	}{
+		{r.Delivered, "delivered"},
+		{r.Published, "published"},
+		{r.Fetched, "fetched with basic.get"},
+		{r.Returned, "returned"},
+	} {
 		if w.n > 0 {
 			ways = append(ways, fmt.Sprintf("%d %s", w.n, w.what))
 		}
@@ -63,7 +69,8 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// Notes are plain sentences about what a reader of the messages should know, without a stop at the end.
+// Notes are plain sentences about what a reader of the messages should know, without a stop at the
+// end.
 func (r Report) Notes() []string {
 	var notes []string
 	note := func(n uint64, format string) {

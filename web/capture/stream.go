@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	// maxFrame is the largest frame that is waited for, in octets of its payload. RabbitMQ sends content headers far above
-	// frame_max, but none above this.
+	// maxFrame is the largest frame that is waited for, in octets of its payload. RabbitMQ sends
+	// content headers far above frame_max, but none above this.
 	maxFrame = wire.DefaultMaxHeaderBytes
-	// maxKept is how many octets a file's streams may keep in all: out of order, of frames and of contents not complete.
+	// maxKept is how many octets a file's streams may keep in all: out of order, of frames and of
+	// contents not complete.
 	maxKept = 128 << 20
 	// largeBuffer is the size above which an empty buffer is given up rather than used again.
 	largeBuffer = 1 << 20
@@ -34,9 +35,10 @@ type streams struct {
 	kept      int // octets that streams keep now, of maxKept
 }
 
-// stream finds the contents in one direction of a TCP connection. It is given the octets in order and told where some are
-// missing. Frames are looked for at their place; where none is, or octets are missing, the stream is hunting: it goes on at
-// the next octets that can only be a method frame. It begins hunting too, as a capture may begin anywhere.
+// stream finds the contents in one direction of a TCP connection. It is given the octets in order
+// and told where some are missing. Frames are looked for at their place; where none is, or octets
+// are missing, the stream is hunting: it goes on at the next octets that can only be a method
+// frame. It begins hunting too, as a capture may begin anywhere.
 type stream struct {
 	shared   *streams
 	buf      []byte    // octets of a frame that is not complete
@@ -99,7 +101,8 @@ func (s *stream) end() {
 	s.search()
 }
 
-// search goes through the octets of a frame that will not be completed, for if it was none there may be some in them.
+// search goes through the octets of a frame that will not be completed, for if it was none there
+// may be some in them.
 func (s *stream) search() {
 	for b := s.buf; len(b) > 1; {
 		s.hunting = true
@@ -200,8 +203,8 @@ func (s *stream) parse(b []byte) int {
 	return len(b) - len(rest)
 }
 
-// hunt returns how many octets can be skipped, and whether a frame begins after them. When none is found, what is not
-// skipped may still turn out to begin one.
+// hunt returns how many octets can be skipped, and whether a frame begins after them. When none is
+// found, what is not skipped may still turn out to begin one.
 func hunt(b []byte) (skip int, found bool) {
 	for {
 		next := bytes.IndexByte(b[skip:], wire.FrameMethod)
@@ -234,8 +237,9 @@ const (
 	maxMethod = 127
 )
 
-// looksLikeMethod judges whether b, which begins with the type of one, begins with a method frame that ends in a frame-end
-// octet and is followed by another frame. Contents begin with methods, so nothing is missed by passing over other frames.
+// looksLikeMethod judges whether b, which begins with the type of one, begins with a method frame
+// that ends in a frame-end octet and is followed by another frame. Contents begin with methods, so
+// nothing is missed by passing over other frames.
 func looksLikeMethod(b []byte) guess {
 	if len(b) < frameHead+4 {
 		return maybe
@@ -339,8 +343,8 @@ func (s *stream) body(c *content, b []byte) {
 	}
 }
 
-// finish ends what is in progress on a channel. A content whose header has come is a message, however much of its body is
-// there.
+// finish ends what is in progress on a channel. A content whose header has come is a message,
+// however much of its body is there.
 func (s *stream) finish(channel uint16) {
 	c := s.contents[channel]
 	if c == nil {

@@ -13,7 +13,15 @@ import (
 
 func TestContentMethods(t *testing.T) {
 	want := []sent{
-		{method: methodDeliver, channel: 1, exchange: "e", key: "delivered", tag: 1 << 60, again: true, body: []byte("1")},
+		{
+			method:   methodDeliver,
+			channel:  1,
+			exchange: "e",
+			key:      "delivered",
+			tag:      1 << 60,
+			again:    true,
+			body:     []byte("1"),
+		},
 		{method: methodGetOk, channel: 1, exchange: "e", key: "fetched", tag: 2, again: true, body: []byte("2")},
 		{method: methodPublish, channel: 1, exchange: "e", key: "published", body: []byte("3")},
 		{method: methodReturn, channel: 1, exchange: "", key: "returned", body: nil},
@@ -36,7 +44,12 @@ func TestContentMethods(t *testing.T) {
 }
 
 func TestContentMethodsCutShort(t *testing.T) {
-	for _, m := range []sent{{method: methodDeliver, exchange: "ex", key: "key"}, {method: methodGetOk}, {method: methodPublish, key: "k"}, {method: methodReturn, key: "k"}} {
+	for _, m := range []sent{
+		{method: methodDeliver, exchange: "ex", key: "key"},
+		{method: methodGetOk},
+		{method: methodPublish, key: "k"},
+		{method: methodReturn, key: "k"},
+	} {
 		f, _, err := wire.CutFrame(m.opening())
 		if err != nil {
 			t.Fatal(err)
@@ -60,13 +73,31 @@ func TestContentMethodsCutShort(t *testing.T) {
 
 // Contents on several channels come in turns, with heartbeats and other methods in between.
 func TestChannelsInterleave(t *testing.T) {
-	a := sent{channel: 1, key: "kA", tag: 1, table: fttest.Table(func(*fttest.Encoder) {}), body: []byte(strings.Repeat("a", 300))}
+	a := sent{
+		channel: 1,
+		key:     "kA",
+		tag:     1,
+		table:   fttest.Table(func(*fttest.Encoder) {}),
+		body:    []byte(strings.Repeat("a", 300)),
+	}
 	b := sent{channel: 2, key: "kB", tag: 1, table: a.table, body: []byte(strings.Repeat("b", 100))}
 	c := sent{channel: 65535, key: "kC", tag: 1, table: a.table}
 	octets := slices.Concat([]byte("AMQP\x00\x00\x09\x01"), a.opening(), b.opening(), wire.AppendHeartbeat(nil),
-		sent{channel: 1, body: a.body[:200]}.bodyFrames(0), sent{channel: 2, body: b.body[:1]}.bodyFrames(0), c.opening(),
+		sent{
+			channel: 1,
+			body:    a.body[:200],
+		}.bodyFrames(0), sent{
+			channel: 2,
+			body:    b.body[:1],
+		}.bodyFrames(0), c.opening(),
 		wire.AppendMethod(nil, 3, 20, 40, []byte{0, 0, 0, 0, 0, 0, 0}),
-		sent{channel: 2, body: b.body[1:]}.bodyFrames(0), wire.AppendFrame(nil, wire.FrameBody, 1, nil), sent{channel: 1, body: a.body[200:]}.bodyFrames(0))
+		sent{
+			channel: 2,
+			body:    b.body[1:],
+		}.bodyFrames(0), wire.AppendFrame(nil, wire.FrameBody, 1, nil), sent{
+			channel: 1,
+			body:    a.body[200:],
+		}.bodyFrames(0))
 	got, report := readWhole(t, pcap(t, layers.LinkTypeRaw, connected(1, octets, 50)...))
 	allSame(t, got, c, b, a)
 	if report.Breaks != 0 || report.Incomplete != 0 {
@@ -83,15 +114,27 @@ func TestContentsOutOfOrder(t *testing.T) {
 		"a header of nothing":           slices.Concat(m[0].frames(), wire.AppendContentHeader(nil, 1, m[0].header()), m[1].frames())[len(m[0].frames()):],
 		"a header too short for a size": slices.Concat(m[0].opening()[:len(m[0].opening())-len(m[0].header())-frameOverhead], wire.AppendContentHeader(nil, 1, []byte{0, 60, 0, 0}), body, m[1].frames()),
 	} {
-		got, report := readWhole(t, pcap(t, layers.LinkTypeRaw, connected(1, append(wire.AppendMethod(nil, 0, 10, 41, []byte{0}), octets...), 50)...))
+		got, report := readWhole(
+			t,
+			pcap(
+				t,
+				layers.LinkTypeRaw,
+				connected(1, append(wire.AppendMethod(nil, 0, 10, 41, []byte{0}), octets...), 50)...),
+		)
 		allSame(t, got, m[1])
 		if report.Breaks != 0 {
 			t.Errorf("%s: %+v", name, report)
 		}
 	}
 	// More octets than were announced, and a method in the middle: the message is kept as it is.
-	for name, rest := range map[string][]byte{"a larger body": sent{channel: 1, body: make([]byte, 11)}.bodyFrames(0), "a method": nil} {
-		got, report := readWhole(t, pcap(t, layers.LinkTypeRaw, connected(1, slices.Concat(m[0].opening(), rest, m[1].frames()), 50)...))
+	for name, rest := range map[string][]byte{
+		"a larger body": sent{channel: 1, body: make([]byte, 11)}.bodyFrames(0),
+		"a method":      nil,
+	} {
+		got, report := readWhole(
+			t,
+			pcap(t, layers.LinkTypeRaw, connected(1, slices.Concat(m[0].opening(), rest, m[1].frames()), 50)...),
+		)
 		if len(got) != 2 || report.Incomplete != 1 || len(got[0].Body()) != 0 || got[0].BodySize() != 10 {
 			t.Fatalf("%s: %d messages, %+v", name, len(got), report)
 		}
@@ -114,10 +157,17 @@ func TestDamagedFrames(t *testing.T) {
 }
 
 func TestBodyLimit(t *testing.T) {
-	m := sent{channel: 1, key: "kA", table: fttest.Table(func(*fttest.Encoder) {}), body: []byte(strings.Repeat("0123456789", bodyLimit/5))}
+	m := sent{
+		channel: 1,
+		key:     "kA",
+		table:   fttest.Table(func(*fttest.Encoder) {}),
+		body:    []byte(strings.Repeat("0123456789", bodyLimit/5)),
+	}
 	next := numbered(2, 9)[1]
 	got, report := readWhole(t, pcap(t, layers.LinkTypeRaw, connected(1, octetsOf(m, next), 60000)...))
-	if len(got) != 2 || string(got[0].Body()) != string(m.body[:bodyLimit]) || got[0].BodySize() != uint64(len(m.body)) || report.Incomplete != 0 {
+	if len(got) != 2 || string(got[0].Body()) != string(m.body[:bodyLimit]) ||
+		got[0].BodySize() != uint64(len(m.body)) ||
+		report.Incomplete != 0 {
 		t.Fatalf("%d messages, %+v", len(got), report)
 	}
 	next.same(t, got[1])

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// maxFlows is how many directions of connections are followed at once; past it the half that has been silent for
-	// longest is given up.
+	// maxFlows is how many directions of connections are followed at once; past it the half that
+	// has been silent for longest is given up.
 	maxFlows = 1 << 16
 	// maxPending octets or segments of a flow wait for what is missing before it is taken for lost.
 	maxPendingBytes = 4 << 20
 	maxPending      = 1024
-	// maxJump is how far a sequence number may lie from what is expected, in octets. Nothing is reordered or sent again over
-	// such a distance, so what lies further away belongs to another connection between the same ports, or follows on a
-	// large loss.
+	// maxJump is how far a sequence number may lie from what is expected, in octets. Nothing is
+	// reordered or sent again over such a distance, so what lies further away belongs to another
+	// connection between the same ports, or follows on a large loss.
 	maxJump = 16 << 20
 )
 
@@ -33,8 +33,8 @@ type segment struct {
 	at      time.Time
 }
 
-// flow puts one direction of a TCP connection in order. FIN and RST are not needed for that: a stream ends with the file,
-// or where a new connection uses the same ports.
+// flow puts one direction of a TCP connection in order. FIN and RST are not needed for that: a
+// stream ends with the file, or where a new connection uses the same ports.
 type flow struct {
 	stream  stream
 	first   uint32 // sequence number of the first octet, where the SYN was seen

@@ -24,7 +24,8 @@ func TestStreamInOrder(t *testing.T) {
 	for _, size := range []int{1, 7, 100, 1448, 60000} {
 		got, report := readWhole(t, pcap(t, layers.LinkTypeEthernet, connected(99, octetsOf(want...), size)...))
 		allSame(t, got, want...)
-		if report.Delivered != 5 || report.Breaks != 0 || report.Incomplete != 0 || report.Clipped != 0 || report.Foreign != 0 {
+		if report.Delivered != 5 || report.Breaks != 0 || report.Incomplete != 0 || report.Clipped != 0 ||
+			report.Foreign != 0 {
 			t.Errorf("packets of %d: %+v", size, report)
 		}
 	}
@@ -55,11 +56,17 @@ func TestReorderedAndRetransmitted(t *testing.T) {
 			packets := connected(isn, b, 700)
 			for range 15 { // overlapping pieces
 				from := r.IntN(len(b) - 900)
-				packets = append(packets, tcpPacket{src: broker, dst: client, seq: isn + 1 + uint32(from), payload: b[from : from+r.IntN(900)]})
+				packets = append(packets, tcpPacket{
+					src:     broker,
+					dst:     client,
+					seq:     isn + 1 + uint32(from),
+					payload: b[from : from+r.IntN(900)],
+				})
 			}
 			rest := packets[1:]
 			r.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
-			packets = append(packets, tcpPacket{src: broker, dst: client, seq: isn, syn: true}, // the SYN again
+			// the SYN again
+			packets = append(packets, tcpPacket{src: broker, dst: client, seq: isn, syn: true},
 				tcpPacket{src: broker, dst: client, seq: isn + 1 + uint32(len(b)), fin: true})
 			got, report := readWhole(t, pcap(t, layers.LinkTypeRaw, packets...))
 			allSame(t, got, want...)
@@ -84,8 +91,8 @@ func TestMissingStart(t *testing.T) {
 	}
 }
 
-// Whatever is missing in between, what is whole on both sides is found, and a message with its header is kept with what
-// there is of its body.
+// Whatever is missing in between, what is whole on both sides is found, and a message with its
+// header is kept with what there is of its body.
 func TestMissingInBetween(t *testing.T) {
 	want := numbered(4, 300)
 	b := octetsOf(want...)
@@ -112,9 +119,16 @@ func TestMissingInBetween(t *testing.T) {
 		for _, m := range got {
 			found = append(found, string(m.RoutingKey()))
 			if m.BodySize() != 300 || !bytes.HasPrefix(want[m.RoutingKey()[1]-'A'].body, m.Body()) {
-				t.Errorf("hole at %d: message %s has a body of %d in %d octets", from, m.RoutingKey(), m.BodySize(), len(m.Body()))
+				t.Errorf(
+					"hole at %d: message %s has a body of %d in %d octets",
+					from,
+					m.RoutingKey(),
+					m.BodySize(),
+					len(m.Body()),
+				)
 			}
-			if string(m.RoutingKey()) == want[hit].key && at > opening+frameHead && len(m.Body()) != min(at-opening-frameHead, 300) {
+			if string(m.RoutingKey()) == want[hit].key && at > opening+frameHead &&
+				len(m.Body()) != min(at-opening-frameHead, 300) {
 				t.Errorf("hole at %d: %d octets of the body, want %d", from, len(m.Body()), at-opening-frameHead)
 			}
 		}
@@ -165,7 +179,12 @@ func TestSeveralConnections(t *testing.T) {
 	for piece := 0; piece < 3000; piece += 400 {
 		for _, s := range streams {
 			if b := octetsOf(s.ms...); piece < len(b) {
-				packets = append(packets, tcpPacket{src: s.src, dst: s.dst, seq: uint32(piece), payload: b[piece:min(piece+400, len(b))]})
+				packets = append(packets, tcpPacket{
+					src:     s.src,
+					dst:     s.dst,
+					seq:     uint32(piece),
+					payload: b[piece:min(piece+400, len(b))],
+				})
 			}
 		}
 	}
@@ -204,8 +223,8 @@ func TestFlowsAreBounded(t *testing.T) {
 	}
 }
 
-// Segments that wait for one that never comes, on many flows: what is kept stays within its bound, and nothing of it is
-// forgotten in the account.
+// Segments that wait for one that never comes, on many flows: what is kept stays within its bound,
+// and nothing of it is forgotten in the account.
 func TestPendingIsBounded(t *testing.T) {
 	f := newFlows(newStreams())
 	big := make([]byte, 60_000)
@@ -230,7 +249,12 @@ func TestEncryptedAndForeign(t *testing.T) {
 	_, report := readWhole(t, pcap(t, layers.LinkTypeRaw,
 		tcpPacket{src: client, dst: "192.0.2.1:5671", seq: 1, payload: hello},
 		tcpPacket{src: client, dst: broker, seq: 1, payload: []byte("AMQP\x00\x01\x00\x00")},
-		tcpPacket{src: client, dst: "192.0.2.1:80", seq: 1, payload: []byte("GET / HTTP/1.1\r\nHost: AMQP\x00\x00\x09\x01\r\n\r\n")},
+		tcpPacket{
+			src:     client,
+			dst:     "192.0.2.1:80",
+			seq:     1,
+			payload: []byte("GET / HTTP/1.1\r\nHost: AMQP\x00\x00\x09\x01\r\n\r\n"),
+		},
 	))
 	if report.Encrypted != 1 || report.AMQP10 != 1 || report.Breaks != 0 || report.Messages != 0 {
 		t.Errorf("%+v", report)
@@ -242,7 +266,11 @@ func TestEncryptedAndForeign(t *testing.T) {
 }
 
 func TestOversizeContentHeader(t *testing.T) {
-	big := sent{channel: 1, key: "kA", table: fttest.Table(func(e *fttest.Encoder) { e.Bytes("x", make([]byte, 1<<20)) })}
+	big := sent{
+		channel: 1,
+		key:     "kA",
+		table:   fttest.Table(func(e *fttest.Encoder) { e.Bytes("x", make([]byte, 1<<20)) }),
+	}
 	next := numbered(2, 10)[1]
 	got, report := readWhole(t, pcap(t, layers.LinkTypeRaw, connected(1, octetsOf(big, next), 60000)...))
 	allSame(t, got, big, next)

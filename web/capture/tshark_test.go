@@ -17,7 +17,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 )
 
-// tshark runs Wireshark's command line on a capture. Where there is none the test is skipped, unless HEADERGLASS_REQUIRE is 1.
+// tshark runs Wireshark's command line on a capture. Where there is none the test is skipped,
+// unless HEADERGLASS_REQUIRE is 1.
 func tshark(t *testing.T, file []byte, args ...string) []byte {
 	t.Helper()
 	program, err := exec.LookPath("tshark")
@@ -31,7 +32,10 @@ func tshark(t *testing.T, file []byte, args ...string) []byte {
 	if err := os.WriteFile(name, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, append([]string{"-n", "-r", name, "-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"}, args...)...)
+	cmd := exec.CommandContext(
+		t.Context(),
+		program,
+		append([]string{"-n", "-r", name, "-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"}, args...)...)
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
@@ -72,14 +76,28 @@ func (f pdmlField) find(name string) (found []pdmlField) {
 // wiresharkTypes are the tags that Wireshark 4.0 knows, with its words for them.
 func wiresharkTypes() map[byte]string {
 	return map[byte]string{
-		't': "boolean", 'b': "byte", 'B': "unsigned byte", 's': "short int", 'I': "integer", 'l': "long int", 'f': "float",
-		'd': "double", 'D': "decimal", 'S': "string", 'A': "array", 'T': "timestamp", 'F': "field table", 'V': "void", 'x': "byte array",
+		't': "boolean",
+		'b': "byte",
+		'B': "unsigned byte",
+		's': "short int",
+		'I': "integer",
+		'l': "long int",
+		'f': "float",
+		'd': "double",
+		'D': "decimal",
+		'S': "string",
+		'A': "array",
+		'T': "timestamp",
+		'F': "field table",
+		'V': "void",
+		'x': "byte array",
 	}
 }
 
-// wiresharkLines is a table as Wireshark shows it: a line for each field, those of nested tables after the one that has
-// them. The values of types that it writes in a form of its own, and of texts that it escapes or cuts, are left out. ok is
-// false where a tag or a name is of a kind that it shows otherwise.
+// wiresharkLines is a table as Wireshark shows it: a line for each field, those of nested tables
+// after the one that has them. The values of types that it writes in a form of its own, and of
+// texts that it escapes or cuts, are left out. ok is false where a tag or a name is of a kind that
+// it shows otherwise.
 func wiresharkLines(t fieldtable.Table) (lines []string, ok bool) {
 	for f, err := range t.All() {
 		if err != nil || !plain(f.Name) {
@@ -99,7 +117,12 @@ func appendWireshark(lines []string, name string, v fieldtable.Value) ([]string,
 	}
 	line := fmt.Sprintf("%s (%s)", name, kind)
 	switch v.Kind() {
-	case fieldtable.KindBool, fieldtable.KindInt8, fieldtable.KindUint8, fieldtable.KindInt16, fieldtable.KindInt32, fieldtable.KindInt64:
+	case fieldtable.KindBool,
+		fieldtable.KindInt8,
+		fieldtable.KindUint8,
+		fieldtable.KindInt16,
+		fieldtable.KindInt32,
+		fieldtable.KindInt64:
 		line += ": " + string(v.AppendText(nil))
 	case fieldtable.KindLongStr:
 		if text, _ := v.Text(); plain(text) && len(text) < 100 {
@@ -145,7 +168,8 @@ func (f pdmlField) lines() (lines []string) {
 	return lines
 }
 
-// Wireshark opens a written capture without a complaint about TCP, and shows the messages' tables as they are.
+// Wireshark opens a written capture without a complaint about TCP, and shows the messages' tables
+// as they are.
 func TestWiresharkShowsTheSameTables(t *testing.T) {
 	file := writeAll(t, specimens())
 	var shown pdml
@@ -206,12 +230,23 @@ func TestWiresharkFindsTheTCPSound(t *testing.T) {
 	big := archive.New(archive.Config{BodyLimit: 1 << 20, MaxBytes: 64 << 20})
 	for _, a := range []*archive.Archive{specimens(), big} {
 		file := writeAll(t, a)
-		if bad := tshark(t, file, "-Y", "tcp.analysis.flags or tcp.checksum.status==0 or ip.checksum.status==0 or tcp.analysis.lost_segment"); len(bad) > 0 {
+		if bad := tshark(t, file, "-Y", "tcp.analysis.flags or tcp.checksum.status==0 or ip.checksum.status==0 or tcp.analysis.lost_segment"); len(
+			bad,
+		) > 0 {
 			t.Errorf("Wireshark complains:\n%s", bad)
 		}
 	}
-	comments := strings.Split(strings.TrimSpace(string(tshark(t, writeAll(t, specimens()), "-T", "fields", "-e", "frame.comment", "-Y", "frame.comment"))), "\n")
-	if !slices.Contains(comments, "headerglass message 2") || !slices.ContainsFunc(comments, func(c string) bool { return strings.Contains(c, "only the first 65536 of 200000 octets") }) {
+	comments := strings.Split(
+		strings.TrimSpace(
+			string(tshark(t, writeAll(t, specimens()), "-T", "fields", "-e", "frame.comment", "-Y", "frame.comment")),
+		),
+		"\n",
+	)
+	if !slices.Contains(comments, "headerglass message 2") ||
+		!slices.ContainsFunc(
+			comments,
+			func(c string) bool { return strings.Contains(c, "only the first 65536 of 200000 octets") },
+		) {
 		t.Errorf("comments: %q", comments)
 	}
 }

@@ -27,15 +27,16 @@ const (
 	windowScale = 14
 )
 
-// Writer writes messages as a capture, in pcapng, of one TCP connection between 127.0.0.1:56720 and a broker at
-// 127.0.0.1:5672 that there never was: three-way handshake, protocol header, and then for each message a basic.deliver
-// frame, the content header frame with the octets as delivered, and body frames. The packets of a message have the time
-// that it was received and name its number in a comment. All is on channel 1. A frame may be larger than any frame_max: the
-// content header always takes one.
+// Writer writes messages as a capture, in pcapng, of one TCP connection between 127.0.0.1:56720 and
+// a broker at 127.0.0.1:5672 that there never was: three-way handshake, protocol header, and then
+// for each message a basic.deliver frame, the content header frame with the octets as delivered,
+// and body frames. The packets of a message have the time that it was received and name its number
+// in a comment. All is on channel 1. A frame may be larger than any frame_max: the content header
+// always takes one.
 //
-// Of a body that was kept in part only, that part is written, and a comment says so. The content header stays as it is, so
-// the frames of the next message come earlier than it announces; Wireshark reads on, and so does this package, which takes
-// such a body for what it is.
+// Of a body that was kept in part only, that part is written, and a comment says so. The content
+// header stays as it is, so the frames of the next message come earlier than it announces;
+// Wireshark reads on, and so does this package, which takes such a body for what it is.
 //
 // Memory does not grow with the number of messages.
 type Writer struct {
@@ -144,7 +145,12 @@ func (w *Writer) handshake() error {
 	if err := w.emit(&w.client, &w.broker, layers.TCP{ACK: true}, nil, ""); err != nil {
 		return err
 	}
-	return w.send(&w.client, &w.broker, []byte("AMQP\x00\x00\x09\x01"), "headerglass wrote this connection to carry the messages; it never existed")
+	return w.send(
+		&w.client,
+		&w.broker,
+		[]byte("AMQP\x00\x00\x09\x01"),
+		"headerglass wrote this connection to carry the messages; it never existed",
+	)
 }
 
 // send writes octets of the stream, with the comment on the first packet.
@@ -163,7 +169,14 @@ func (w *Writer) send(from, to *endpoint, b []byte, comment string) error {
 
 // emit writes one packet.
 func (w *Writer) emit(from, to *endpoint, tcp layers.TCP, payload []byte, comment string) error {
-	ip := layers.IPv4{Version: 4, TTL: 64, Protocol: layers.IPProtocolTCP, Flags: layers.IPv4DontFragment, SrcIP: from.ip, DstIP: to.ip}
+	ip := layers.IPv4{
+		Version:  4,
+		TTL:      64,
+		Protocol: layers.IPProtocolTCP,
+		Flags:    layers.IPv4DontFragment,
+		SrcIP:    from.ip,
+		DstIP:    to.ip,
+	}
 	tcp.SrcPort, tcp.DstPort, tcp.Seq, tcp.Window = from.port, to.port, from.seq, 1<<16-1
 	if tcp.ACK {
 		tcp.Ack = to.seq
@@ -171,7 +184,10 @@ func (w *Writer) emit(from, to *endpoint, tcp layers.TCP, payload []byte, commen
 	if err := tcp.SetNetworkLayerForChecksum(&ip); err != nil {
 		return err
 	}
-	if err := gopacket.SerializeLayers(w.packet, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}, &ip, &tcp, gopacket.Payload(payload)); err != nil {
+	if err := gopacket.SerializeLayers(w.packet, gopacket.SerializeOptions{
+		FixLengths:       true,
+		ComputeChecksums: true,
+	}, &ip, &tcp, gopacket.Payload(payload)); err != nil {
 		return err
 	}
 	var options pcapgo.NgPacketOptions

@@ -16,7 +16,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
-// specimens is an archive with a message for each specimen, and some that are special in other ways.
+// specimens is an archive with a message for each specimen, and some that are special in other
+// ways.
 func specimens() *archive.Archive {
 	a := archive.New(archive.Config{MaxBytes: 64 << 20, BodyLimit: bodyLimit})
 	w := a.Writer()
@@ -31,14 +32,34 @@ func specimens() *archive.Archive {
 	for i, s := range fttest.Specimens() {
 		body := []byte(s.Note)
 		add(wire.Delivery{
-			Redelivered: i%2 == 1, ConsumerTag: []byte("ctag"), Exchange: []byte("specimens"), RoutingKey: []byte(s.Name),
-			Header: wire.AppendContentHeaderPayload(nil, uint64(len(body)), wire.Property{Name: "headers", Raw: s.Encoded}, wire.Property{Name: "message_id", Raw: []byte(s.Name)}),
+			Redelivered: i%2 == 1,
+			ConsumerTag: []byte("ctag"),
+			Exchange:    []byte("specimens"),
+			RoutingKey:  []byte(s.Name),
+			Header: wire.AppendContentHeaderPayload(nil, uint64(len(body)), wire.Property{
+				Name: "headers",
+				Raw:  s.Encoded,
+			}, wire.Property{
+				Name: "message_id",
+				Raw:  []byte(s.Name),
+			}),
 		}, body)
 	}
 	add(wire.Delivery{Header: wire.AppendContentHeaderPayload(nil, 0)}, nil) // no headers property
-	add(wire.Delivery{RoutingKey: []byte("\xff\x00\n"), Exchange: []byte("=1+1"), Header: []byte{0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 0, 0}}, nil)
-	add(wire.Delivery{Header: wire.AppendContentHeaderPayload(nil, 200_000)}, bytes.Repeat([]byte("0123456789"), 20_000)) // more than a packet, kept in part
-	add(wire.Delivery{RoutingKey: []byte("last"), Header: wire.AppendContentHeaderPayload(nil, 60_000)}, bytes.Repeat([]byte("x"), 60_000))
+	add(wire.Delivery{
+		RoutingKey: []byte("\xff\x00\n"),
+		Exchange:   []byte("=1+1"),
+		Header:     []byte{0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 0, 0},
+	}, nil)
+	// more than a packet, kept in part
+	add(
+		wire.Delivery{Header: wire.AppendContentHeaderPayload(nil, 200_000)},
+		bytes.Repeat([]byte("0123456789"), 20_000),
+	)
+	add(wire.Delivery{
+		RoutingKey: []byte("last"),
+		Header:     wire.AppendContentHeaderPayload(nil, 60_000),
+	}, bytes.Repeat([]byte("x"), 60_000))
 	return a
 }
 
@@ -54,7 +75,8 @@ func sameArchive(t *testing.T, got []archive.Message, a *archive.Archive) {
 		n++
 		name := string(want.RoutingKey())
 		if m.DeliveryTag() != want.DeliveryTag() || m.Redelivered() != want.Redelivered() || !bytes.Equal(m.ConsumerTag(), want.ConsumerTag()) ||
-			!bytes.Equal(m.Exchange(), want.Exchange()) || !bytes.Equal(m.RoutingKey(), want.RoutingKey()) {
+			!bytes.Equal(m.Exchange(), want.Exchange()) ||
+			!bytes.Equal(m.RoutingKey(), want.RoutingKey()) {
 			t.Errorf("%s: other facts of delivery", name)
 		}
 		if !m.Received().Equal(want.Received()) {
@@ -64,7 +86,14 @@ func sameArchive(t *testing.T, got []archive.Message, a *archive.Archive) {
 			t.Errorf("%s: another content header", name)
 		}
 		if !bytes.Equal(m.Body(), want.Body()) || m.BodySize() != want.BodySize() {
-			t.Errorf("%s: %d of %d octets of body, want %d of %d", name, len(m.Body()), m.BodySize(), len(want.Body()), want.BodySize())
+			t.Errorf(
+				"%s: %d of %d octets of body, want %d of %d",
+				name,
+				len(m.Body()),
+				m.BodySize(),
+				len(want.Body()),
+				want.BodySize(),
+			)
 		}
 	}
 	if n != len(got) {
@@ -99,7 +128,8 @@ func TestWrittenCaptureReadsBack(t *testing.T) {
 	}
 }
 
-// Of the packets that a capture consists of: lengths, checksums and sequence numbers as another implementation sees them.
+// Of the packets that a capture consists of: lengths, checksums and sequence numbers as another
+// implementation sees them.
 func TestWrittenPackets(t *testing.T) {
 	a := archive.New(archive.Config{MaxBytes: 64 << 20, BodyLimit: 1 << 20})
 	w := a.Writer()
@@ -154,7 +184,12 @@ func TestWrittenPackets(t *testing.T) {
 	}
 	deliver := wire.AppendDeliver(nil, &wire.Delivery{})
 	if want := len(deliver) + 14 + 8 + 200_000 + 2*8; octets[brokerPort] != want || octets[clientPort] != 8 {
-		t.Errorf("%d octets from the broker, want %d; %d from the client, want 8", octets[brokerPort], want, octets[clientPort])
+		t.Errorf(
+			"%d octets from the broker, want %d; %d from the client, want 8",
+			octets[brokerPort],
+			want,
+			octets[clientPort],
+		)
 	}
 	if len(comments) != 2 || comments[1] != "headerglass message 1" {
 		t.Errorf("comments: %q", comments)

@@ -109,13 +109,18 @@ func (c *conn) onChannel(m method, id uint16, a *args) {
 	}
 }
 
-// settle handles basic.ack, basic.reject and basic.nack; tag 0 with multiple means everything delivered so far.
+// settle handles basic.ack, basic.reject and basic.nack; tag 0 with multiple means everything
+// delivered so far.
 func (c *conn) settle(ch *channel, m method, tag uint64, multiple, requeue bool) {
 	if multiple && tag == 0 {
 		ch.settle(0, len(ch.unsettled), requeue)
 		return
 	}
-	i, found := slices.BinarySearchFunc(ch.unsettled, tag, func(d delivered, tag uint64) int { return cmp.Compare(d.tag, tag) })
+	i, found := slices.BinarySearchFunc(
+		ch.unsettled,
+		tag,
+		func(d delivered, tag uint64) int { return cmp.Compare(d.tag, tag) },
+	)
 	switch {
 	case !found:
 		c.failChannel(ch, Reply{406, fmt.Sprintf("PRECONDITION_FAILED - unknown delivery tag %d", tag)}, m)
@@ -176,7 +181,10 @@ func (c *conn) declareQueue(ch *channel, a *args) {
 }
 
 func locked(name, vhost string) Reply {
-	return Reply{405, fmt.Sprintf("RESOURCE_LOCKED - cannot obtain exclusive access to locked queue '%s' in vhost '%s'", name, vhost)}
+	return Reply{
+		405,
+		fmt.Sprintf("RESOURCE_LOCKED - cannot obtain exclusive access to locked queue '%s' in vhost '%s'", name, vhost),
+	}
 }
 
 func (c *conn) bind(ch *channel, a *args) {
@@ -213,7 +221,18 @@ func (c *conn) consume(ch *channel, a *args) {
 		c.failChannel(ch, locked(name, c.s.cfg.VHost), basicConsume)
 		return
 	case offset && !c.s.cfg.AnyArgument:
-		c.failChannel(ch, Reply{406, fmt.Sprintf("PRECONDITION_FAILED - invalid arg 'x-stream-offset' for queue '%s' in vhost '%s' of queue type rabbit_classic_queue", name, c.s.cfg.VHost)}, basicConsume)
+		c.failChannel(
+			ch,
+			Reply{
+				406,
+				fmt.Sprintf(
+					"PRECONDITION_FAILED - invalid arg 'x-stream-offset' for queue '%s' in vhost '%s' of queue type rabbit_classic_queue",
+					name,
+					c.s.cfg.VHost,
+				),
+			},
+			basicConsume,
+		)
 		return
 	}
 	if tag == "" {

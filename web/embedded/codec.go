@@ -124,7 +124,14 @@ func (w *writer) boolField(name string, value bool) {
 }
 
 // delivery appends basic.deliver, the content header and the body frames of one message.
-func (w *writer) delivery(channel uint16, consumerTag []byte, deliveryTag uint64, redelivered bool, m *Message, frameMax uint32) {
+func (w *writer) delivery(
+	channel uint16,
+	consumerTag []byte,
+	deliveryTag uint64,
+	redelivered bool,
+	m *Message,
+	frameMax uint32,
+) {
 	w.b = wire.AppendDeliver(w.b, &wire.Delivery{
 		Channel: channel, ConsumerTag: consumerTag, DeliveryTag: deliveryTag, Redelivered: redelivered,
 		Exchange: []byte(m.Exchange), RoutingKey: []byte(m.RoutingKey),
@@ -142,7 +149,8 @@ var (
 	errFrameSize = errors.New("embedded: a frame is larger than allowed")
 )
 
-// readFrame reads one frame into buf, which grows to limit at most. The payload is valid until the next call.
+// readFrame reads one frame into buf, which grows to limit at most. The payload is valid until the
+// next call.
 func readFrame(r io.Reader, buf []byte, limit uint32) (kind byte, channel uint16, payload, grown []byte, err error) {
 	var head [7]byte
 	if _, err = io.ReadFull(r, head[:]); err != nil {
@@ -212,7 +220,8 @@ func (a *args) u64() uint64 {
 func (a *args) text() string { return string(a.take(int(a.u8()))) }
 func (a *args) long() string { return string(a.bytes32()) }
 
-// bytes32 reads a 4-byte length and as many bytes: a long string, or a field table without looking into it.
+// bytes32 reads a 4-byte length and as many bytes: a long string, or a field table without looking
+// into it.
 func (a *args) bytes32() []byte {
 	n := a.u32()
 	if uint64(n) > uint64(len(a.b)) {

@@ -20,7 +20,8 @@ const (
 	maxBody          = 128 << 20       // bytes a client may publish in one message
 )
 
-// conn is one client. read and write are its two goroutines; everything below s is guarded by Server.mu.
+// conn is one client. read and write are its two goroutines; everything below s is guarded by
+// Server.mu.
 type conn struct {
 	nc   net.Conn
 	s    *Server
@@ -76,7 +77,15 @@ type incoming struct {
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	return &conn{nc: nc, s: s, wake: make(chan struct{}, 1), done: make(chan struct{}), cut: make(chan struct{}), channels: map[uint16]*channel{}, frameMax: 4096}
+	return &conn{
+		nc:       nc,
+		s:        s,
+		wake:     make(chan struct{}, 1),
+		done:     make(chan struct{}),
+		cut:      make(chan struct{}),
+		channels: map[uint16]*channel{},
+		frameMax: 4096,
+	}
 }
 
 // poke tells the writer that there may be something to do.
@@ -244,7 +253,8 @@ func (c *conn) start() {
 	c.poke()
 }
 
-// handle works on one frame with Server.mu held. It returns what is left to do without the lock, and false at the end.
+// handle works on one frame with Server.mu held. It returns what is left to do without the lock,
+// and false at the end.
 func (c *conn) handle(kind byte, id uint16, payload []byte) (after func(), ok bool) {
 	if kind == wire.FrameHeartbeat {
 		return nil, true
@@ -288,7 +298,10 @@ func (c *conn) onConnection(m method, a *args) {
 		a.bytes32()
 		mechanism, response := a.text(), a.long()
 		if !c.login(mechanism, response) {
-			c.fail(Reply{403, "ACCESS_REFUSED - Login was refused using authentication mechanism " + mechanism + "."}, m)
+			c.fail(
+				Reply{403, "ACCESS_REFUSED - Login was refused using authentication mechanism " + mechanism + "."},
+				m,
+			)
 			return
 		}
 		w.method(0, connectionTune, func() {
@@ -378,8 +391,8 @@ func (c *conn) content(kind byte, id uint16, payload []byte) (after func(), ok b
 	}, true
 }
 
-// write sends replies and deliveries. Deliveries are taken from their queues only when the last ones have left, so a slow client
-// holds at most one batch beyond its prefetch.
+// write sends replies and deliveries. Deliveries are taken from their queues only when the last
+// ones have left, so a slow client holds at most one batch beyond its prefetch.
 func (c *conn) write() {
 	defer close(c.cut)
 	defer c.nc.Close()
@@ -446,7 +459,8 @@ func (c *conn) write() {
 	}
 }
 
-// deliver appends deliveries to w until it is as large as batch or there is nothing that may be sent.
+// deliver appends deliveries to w until it is as large as batch or there is nothing that may be
+// sent.
 func (c *conn) deliver(w *writer, batch int) {
 	for again := true; again && len(w.b) < batch; {
 		again = false
@@ -455,7 +469,8 @@ func (c *conn) deliver(w *writer, batch int) {
 				continue
 			}
 			for _, k := range ch.consumers {
-				if k.queue.waiting() == 0 || k.prefetch > 0 && k.unsettled >= k.prefetch || ch.limit > 0 && len(ch.unsettled) >= ch.limit {
+				if k.queue.waiting() == 0 || k.prefetch > 0 && k.unsettled >= k.prefetch ||
+					ch.limit > 0 && len(ch.unsettled) >= ch.limit {
 					continue
 				}
 				e := k.queue.pop()
@@ -466,7 +481,12 @@ func (c *conn) deliver(w *writer, batch int) {
 					c.s.freed()
 				} else {
 					k.unsettled++
-					ch.unsettled = append(ch.unsettled, delivered{tag: ch.lastTag, entry: e, queue: k.queue, consumer: k})
+					ch.unsettled = append(ch.unsettled, delivered{
+						tag:      ch.lastTag,
+						entry:    e,
+						queue:    k.queue,
+						consumer: k,
+					})
 				}
 				again = true
 			}

@@ -1,6 +1,7 @@
 package embedded
 
-// Faults are what a test makes a server do wrong. They apply to connections that exist and to those to come.
+// Faults are what a test makes a server do wrong. They apply to connections that exist and to those
+// to come.
 type Faults struct {
 	// WriteChunk splits everything sent into writes of so many bytes; 0 does not.
 	WriteChunk int
@@ -63,7 +64,8 @@ func (s *Server) CloseChannels(r Reply) {
 	}
 }
 
-// SetBlocked sends connection.blocked with the reason to every client, or connection.unblocked when it is empty.
+// SetBlocked sends connection.blocked with the reason to every client, or connection.unblocked when
+// it is empty.
 func (s *Server) SetBlocked(reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

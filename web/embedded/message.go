@@ -8,8 +8,9 @@ type Message struct {
 	Exchange, RoutingKey string
 	// Redelivered marks the first delivery already. A message that comes back is marked anyway.
 	Redelivered bool
-	// Header is the content header's payload: class, weight, body size, flags and properties. It is sent as it is, so it may be
-	// larger than frame_max, damaged, or at odds with the body. Empty: one without properties.
+	// Header is the content header's payload: class, weight, body size, flags and properties. It is
+	// sent as it is, so it may be larger than frame_max, damaged, or at odds with the body. Empty:
+	// one without properties.
 	Header []byte
 	Body   []byte
 }

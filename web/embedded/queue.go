@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// entry is one message in a queue, or delivered and not settled. Its place in the queue stays its own when it comes back.
+// entry is one message in a queue, or delivered and not settled. Its place in the queue stays its
+// own when it comes back.
 type entry struct {
 	place       uint64
 	redelivered bool
@@ -69,7 +70,8 @@ func (q *queue) requeue(entries []entry) {
 // binding routes from an exchange to a queue.
 type binding struct{ exchange, key, queue string }
 
-// matches reports whether a routing key fits the binding: exactly, or by a topic exchange's * (one word) and # (any number of words).
+// matches reports whether a routing key fits the binding: exactly, or by a topic exchange's * (one
+// word) and # (any number of words).
 func (b binding) matches(kind, key string) bool {
 	if kind == "fanout" || kind == "headers" {
 		return true

@@ -1,7 +1,9 @@
-// Package embedded is an AMQP 0-9-1 endpoint inside the process. It feeds the demo over the same path as a broker would, and it
-// gives tests what no broker sends: damaged tables, content headers larger than frame_max, connections that stall or break.
+// Package embedded is an AMQP 0-9-1 endpoint inside the process. It feeds the demo over the same
+// path as a broker would, and it gives tests what no broker sends: damaged tables, content headers
+// larger than frame_max, connections that stall or break.
 //
-// It is no broker: queues live in memory, nothing is replicated, there is no access control beyond one login.
+// It is no broker: queues live in memory, nothing is replicated, there is no access control beyond
+// one login.
 package embedded
 
 import (
@@ -26,10 +28,11 @@ type Config struct {
 	FrameMax uint32
 	// Heartbeat is proposed in connection.tune; default 10 s, negative: none.
 	Heartbeat time.Duration
-	// QueueLimit is how many messages a queue holds, ready and unsettled, before publishers wait; default 10,000.
+	// QueueLimit is how many messages a queue holds, ready and unsettled, before publishers wait;
+	// default 10,000.
 	QueueLimit int
-	// AnyArgument accepts x-stream-offset with basic.consume, as brokers do that look at no argument. RabbitMQ refuses it, because no
-	// queue here is a stream.
+	// AnyArgument accepts x-stream-offset with basic.consume, as brokers do that look at no
+	// argument. RabbitMQ refuses it, because no queue here is a stream.
 	AnyArgument bool
 }
 
@@ -39,7 +42,8 @@ type Server struct {
 	listener net.Listener
 	wg       sync.WaitGroup
 
-	// mu guards what follows, every conn and every queue. Nothing waits for the network while it is held.
+	// mu guards what follows, every conn and every queue. Nothing waits for the network while it is
+	// held.
 	mu       sync.Mutex
 	closed   bool
 	faults   Faults
@@ -82,7 +86,13 @@ func Listen(addr string, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded: %w", err)
 	}
-	s := &Server{cfg: cfg, listener: l, conns: map[*conn]struct{}{}, queues: map[string]*queue{}, kinds: map[string]string{}}
+	s := &Server{
+		cfg:      cfg,
+		listener: l,
+		conns:    map[*conn]struct{}{},
+		queues:   map[string]*queue{},
+		kinds:    map[string]string{},
+	}
 	s.wg.Go(s.accept)
 	return s, nil
 }
@@ -92,7 +102,12 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
 // URL is the address as an AMQP URL, with the login if one is asked for.
 func (s *Server) URL() string {
-	u := url.URL{Scheme: "amqp", Host: s.listener.Addr().String(), Path: "/" + s.cfg.VHost, RawPath: "/" + url.PathEscape(s.cfg.VHost)}
+	u := url.URL{
+		Scheme:  "amqp",
+		Host:    s.listener.Addr().String(),
+		Path:    "/" + s.cfg.VHost,
+		RawPath: "/" + url.PathEscape(s.cfg.VHost),
+	}
 	if s.cfg.Username != "" {
 		u.User = url.UserPassword(s.cfg.Username, s.cfg.Password)
 	}
@@ -137,8 +152,8 @@ func (s *Server) Declare(name string) {
 	}
 }
 
-// Publish appends m to the queue. It waits while the queue holds as much as it may, so that memory stays bounded when nobody
-// reads. The server keeps m's slices: they must not change afterwards.
+// Publish appends m to the queue. It waits while the queue holds as much as it may, so that memory
+// stays bounded when nobody reads. The server keeps m's slices: they must not change afterwards.
 func (s *Server) Publish(ctx context.Context, name string, m Message) error {
 	m.complete()
 	return s.publish(ctx.Done(), func() error { return ctx.Err() }, name, m)

@@ -49,7 +49,11 @@ func fill(t *testing.T, s *Server, queue string, n int) {
 	t.Helper()
 	s.Declare(queue)
 	for i := range n {
-		if err := s.Publish(t.Context(), queue, Message{Exchange: "e", RoutingKey: "k", Body: []byte(fmt.Sprint(i + 1))}); err != nil {
+		if err := s.Publish(t.Context(), queue, Message{
+			Exchange:   "e",
+			RoutingKey: "k",
+			Body:       []byte(fmt.Sprint(i + 1)),
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -123,7 +127,9 @@ func TestPrefetchOrderAndRequeue(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := take(t, deliveries, 4)
-	if !slices.Equal(bodies(got), []string{"1", "2", "3", "4"}) || got[0].Redelivered || got[0].Exchange != "e" || got[0].RoutingKey != "k" || got[0].ConsumerTag != "c" {
+	if !slices.Equal(bodies(got), []string{"1", "2", "3", "4"}) || got[0].Redelivered || got[0].Exchange != "e" ||
+		got[0].RoutingKey != "k" ||
+		got[0].ConsumerTag != "c" {
 		t.Fatalf("%+v", got)
 	}
 	queueIs(t, s, "q", QueueInfo{Ready: 6, Unsettled: 4, Consumers: 1})
@@ -148,7 +154,8 @@ func TestPrefetchOrderAndRequeue(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = take(t, deliveries, 7)
-	if !slices.Equal(bodies(got), []string{"4", "5", "6", "7", "8", "9", "10"}) || !got[2].Redelivered || got[3].Redelivered {
+	if !slices.Equal(bodies(got), []string{"4", "5", "6", "7", "8", "9", "10"}) || !got[2].Redelivered ||
+		got[3].Redelivered {
 		t.Errorf("%v", bodies(got))
 	}
 	queueIs(t, s, "q", QueueInfo{Consumers: 1})
@@ -284,8 +291,17 @@ func TestClientsPublishAndRoute(t *testing.T) {
 		t.Fatal(err)
 	}
 	large := strings.Repeat("x", 300_000) // several body frames
-	for _, p := range []struct{ exchange, key, body string }{{"events", "order.placed.eu", "one"}, {"events", "invoice", "not routed"}, {"", q.Name, large}, {"events", "order", ""}} {
-		confirm, err := ch.PublishWithDeferredConfirm(p.exchange, p.key, false, false, amqp.Publishing{Body: []byte(p.body), Headers: amqp.Table{"k": "v"}, MessageId: "m"})
+	for _, p := range []struct{ exchange, key, body string }{
+		{"events", "order.placed.eu", "one"},
+		{"events", "invoice", "not routed"},
+		{"", q.Name, large},
+		{"events", "order", ""},
+	} {
+		confirm, err := ch.PublishWithDeferredConfirm(p.exchange, p.key, false, false, amqp.Publishing{
+			Body:      []byte(p.body),
+			Headers:   amqp.Table{"k": "v"},
+			MessageId: "m",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,8 +338,17 @@ func TestTopicPatterns(t *testing.T) {
 		pattern, key string
 		want         bool
 	}{
-		{"#", "", true}, {"#", "a.b", true}, {"*", "a", true}, {"*", "a.b", false}, {"a.#", "a", true}, {"a.#.z", "a.z", true},
-		{"a.#.z", "a.b.c.z", true}, {"a.*.z", "a.z", false}, {"a.b", "a.b", true}, {"a.b", "a.c", false}, {"#.b", "b.b.a", false},
+		{"#", "", true},
+		{"#", "a.b", true},
+		{"*", "a", true},
+		{"*", "a.b", false},
+		{"a.#", "a", true},
+		{"a.#.z", "a.z", true},
+		{"a.#.z", "a.b.c.z", true},
+		{"a.*.z", "a.z", false},
+		{"a.b", "a.b", true},
+		{"a.b", "a.c", false},
+		{"#.b", "b.b.a", false},
 	} {
 		if got := (binding{key: tc.pattern}).matches("topic", tc.key); got != tc.want {
 			t.Errorf("%q matches %q: %v", tc.pattern, tc.key, got)
@@ -442,14 +467,21 @@ func nextFrame(t *testing.T, c net.Conn) wire.Frame {
 	return wire.Frame{Type: kind, Channel: channel, Payload: payload}
 }
 
-// TestContentIsSentAsItIs: any content header in one frame, the body in frames of the size agreed on, in any chunking.
+// TestContentIsSentAsItIs: any content header in one frame, the body in frames of the size agreed
+// on, in any chunking.
 func TestContentIsSentAsItIs(t *testing.T) {
 	for _, chunk := range []int{0, 1, 777} {
 		s := listen(t, Config{})
 		s.SetFaults(Faults{WriteChunk: chunk})
 		s.Declare("q")
 		header, body := bytes.Repeat([]byte{0xCE, 0xFF}, 5000), bytes.Repeat([]byte{0xCE}, 10_000)
-		if err := s.Publish(t.Context(), "q", Message{Exchange: strings.Repeat("é", 200), RoutingKey: "k", Redelivered: true, Header: header, Body: body}); err != nil {
+		if err := s.Publish(t.Context(), "q", Message{
+			Exchange:    strings.Repeat("é", 200),
+			RoutingKey:  "k",
+			Redelivered: true,
+			Header:      header,
+			Body:        body,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		c := rawClient(t, s, 4096, 0)
@@ -501,7 +533,8 @@ func TestHeartbeatsBothWays(t *testing.T) {
 	}
 }
 
-// TestDropAfter reads the connection itself: a client library may forget what it has read when the reset comes.
+// TestDropAfter reads the connection itself: a client library may forget what it has read when the
+// reset comes.
 func TestDropAfter(t *testing.T) {
 	s := listen(t, Config{})
 	fill(t, s, "q", 100)

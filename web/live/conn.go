@@ -159,13 +159,14 @@ func (c *conn) waitNews(ctx context.Context, until time.Time) bool {
 	return c.hub.cfg.Archive.Wait(ctx, c.cursor) == nil
 }
 
-// flooded reports whether so many matches in this time are more than rows can show: then nobody reads them as they pass, and
-// painting them less often leaves the reader's machine to the reader.
+// flooded reports whether so many matches in this time are more than rows can show: then nobody
+// reads them as they pass, and painting them less often leaves the reader's machine to the reader.
 func flooded(matched int, in time.Duration) bool {
 	return time.Duration(matched)*Interval > maxRows*in
 }
 
-// batch filters what is new, sends it and moves the cursor to the end of it. It returns how many matched.
+// batch filters what is new, sends it and moves the cursor to the end of it. It returns how many
+// matched.
 func (c *conn) batch(ctx context.Context) (matched int, err error) {
 	snap := c.hub.cfg.Archive.Snapshot()
 	first, last := snap.First(), snap.Last()
@@ -353,5 +354,9 @@ func (c *conn) read() {
 }
 
 func (c *conn) refuse(code int, reason string) {
-	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason), time.Now().Add(time.Second))
+	_ = c.ws.WriteControl(
+		websocket.CloseMessage,
+		websocket.FormatCloseMessage(code, reason),
+		time.Now().Add(time.Second),
+	)
 }

@@ -54,8 +54,9 @@ var (
 
 // Intervals between two batches to one browser.
 const (
-	Interval     = 100 * time.Millisecond
-	SlowInterval = 250 * time.Millisecond // for readers who prefer reduced motion, and while more arrives than is shown
+	Interval = 100 * time.Millisecond
+	// for readers who prefer reduced motion, and while more arrives than is shown
+	SlowInterval = 250 * time.Millisecond
 )
 
 const (
@@ -216,8 +217,14 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
 	defer cancel()
 	last := h.cfg.Archive.Snapshot().Last()
 	c := &conn{
-		hub: h, ws: ws, stream: s, matcher: s.Query.Matcher(h.cfg.Archive.Dialect(), s.Dialect), credit: make(chan struct{}, 1),
-		cursor: min(s.After, last), told: min(s.After, last), reset: s.After > last,
+		hub:     h,
+		ws:      ws,
+		stream:  s,
+		matcher: s.Query.Matcher(h.cfg.Archive.Dialect(), s.Dialect),
+		credit:  make(chan struct{}, 1),
+		cursor:  min(s.After, last),
+		told:    min(s.After, last),
+		reset:   s.After > last,
 	}
 	c.run(ctx, cancel)
 	return nil

@@ -82,12 +82,16 @@ func start(t *testing.T, cfg Config, acfg archive.Config, stream func(*Stream)) 
 		if err != nil {
 			t.Error(err)
 		}
-		s := Stream{Query: q, Dialect: fieldtable.Lenient(), Rows: func(_ context.Context, w io.Writer, _ archive.Snapshot, ms []archive.Message) error {
-			for _, m := range ms {
-				fmt.Fprintf(w, "%d ", m.Seq())
-			}
-			return nil
-		}}
+		s := Stream{
+			Query:   q,
+			Dialect: fieldtable.Lenient(),
+			Rows: func(_ context.Context, w io.Writer, _ archive.Snapshot, ms []archive.Message) error {
+				for _, m := range ms {
+					fmt.Fprintf(w, "%d ", m.Seq())
+				}
+				return nil
+			},
+		}
 		if stream != nil {
 			stream(&s)
 		}
@@ -173,7 +177,9 @@ func TestRowsNewestFirst(t *testing.T) {
 		c := f.dial("")
 		defer c.ws.Close()
 		got := c.read()
-		if got.T != "rows" || got.From != 0 || got.To != 3 || got.HTML != "3 2 1 " || got.Count != 3 || got.Skipped != 0 || got.Rate == nil {
+		if got.T != "rows" || got.From != 0 || got.To != 3 || got.HTML != "3 2 1 " || got.Count != 3 ||
+			got.Skipped != 0 ||
+			got.Rate == nil {
 			t.Fatalf("first batch: %+v", got)
 		}
 		c.ack(3)
@@ -184,7 +190,8 @@ func TestRowsNewestFirst(t *testing.T) {
 	})
 }
 
-// Rows are drawn with the snapshot that they were found in: the identity of a header layout is another's in a later one.
+// Rows are drawn with the snapshot that they were found in: the identity of a header layout is
+// another's in a later one.
 func TestRowsAreOfTheirSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f *fixture
@@ -345,7 +352,8 @@ func TestEvictedGap(t *testing.T) {
 		}
 		c := f.dial("")
 		defer c.ws.Close()
-		if got := c.read(); got.T != "gap" || got.Reason != "evicted" || got.From != 0 || got.To != first-1 || got.Count != int(first-1) {
+		if got := c.read(); got.T != "gap" || got.Reason != "evicted" || got.From != 0 || got.To != first-1 ||
+			got.Count != int(first-1) {
 			t.Fatalf("%+v, first kept is %d", got, first)
 		}
 		if got := c.read(); got.T != "rows" || got.From != first-1 || got.To != 10_000 {
@@ -481,7 +489,8 @@ func TestClose(t *testing.T) {
 		}
 		wg.Wait()
 		d := websocket.Dialer{NetDialContext: f.lis.dial}
-		if _, resp, err := d.Dial("ws://memory/live", nil); err == nil || resp.StatusCode != http.StatusServiceUnavailable {
+		if _, resp, err := d.Dial("ws://memory/live", nil); err == nil ||
+			resp.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("after Close: %v, %v", resp, err)
 		}
 	})

@@ -7,8 +7,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Append writes sealed records, with one transaction unless the bound is near, and returns when they are synced. It returns how many are
-// kept: all of them, or the first n and ErrFull or what went wrong.
+// Append writes sealed records, with one transaction unless the bound is near, and returns when
+// they are synced. It returns how many are kept: all of them, or the first n and ErrFull or what
+// went wrong.
 func (s *Spool) Append(records []Record) (n int, err error) {
 	if s.broken {
 		return 0, errors.New("it has failed before and was not checked")
@@ -49,7 +50,8 @@ func (s *Spool) appendSome(records []Record) (n int, err error) {
 	return n, nil
 }
 
-// write drops at least so many bytes of the oldest messages, as far as there are any, and puts the new ones behind the newest.
+// write drops at least so many bytes of the oldest messages, as far as there are any, and puts the
+// new ones behind the newest.
 func (s *Spool) write(records []Record, drop int64) (dropped uint64, err error) {
 	defer recoverDamage(&err)
 	defer guarded()()
@@ -77,8 +79,9 @@ func (s *Spool) write(records []Record, drop int64) (dropped uint64, err error) 
 	return dropped, err
 }
 
-// Check reports whether messages can be appended again after Append said that they cannot: nil, ErrFull, or what is still wrong. After
-// a failure it opens the file anew, so that nothing is built on what may not have reached the disk.
+// Check reports whether messages can be appended again after Append said that they cannot: nil,
+// ErrFull, or what is still wrong. After a failure it opens the file anew, so that nothing is built
+// on what may not have reached the disk.
 func (s *Spool) Check() error {
 	if s.broken {
 		_ = s.db.Close()

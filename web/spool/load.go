@@ -72,7 +72,8 @@ func (s *Spool) Recent(n int) (prints []uint64, err error) {
 	return prints, err
 }
 
-// recoverDamage turns into an error what bbolt panics with, and the fault of a file that is shorter than it says. It must be deferred.
+// recoverDamage turns into an error what bbolt panics with, and the fault of a file that is shorter
+// than it says. It must be deferred.
 func recoverDamage(err *error) {
 	if v := recover(); v != nil {
 		if e, ok := v.(error); ok {

@@ -65,8 +65,9 @@ func NewRecord(d *wire.Delivery, received time.Time) Record {
 	return append(r, d.Header...)
 }
 
-// Seal removes what is to be redacted and completes the record. print identifies the message for [Spool.Recent]; where something was
-// removed it is not kept, since with it a removed value could be guessed.
+// Seal removes what is to be redacted and completes the record. print identifies the message for
+// [Spool.Recent]; where something was removed it is not kept, since with it a removed value could
+// be guessed.
 func (r Record) Seal(redactor *archive.Redactor, print uint64) Record {
 	spans := redactor.Redact(r.header())
 	le := binary.LittleEndian

@@ -28,12 +28,14 @@ const (
 	lockTimeout = time.Second
 	pageBytes   = 16 << 10
 	growBytes   = 4 << 20
-	// reserve keeps the file within its bound although it grows in steps and a transaction needs room before it frees any.
+	// reserve keeps the file within its bound although it grows in steps and a transaction needs
+	// room before it frees any.
 	reserve = 2*growBytes + 2*BatchBytes
 	format  = "1"
 )
 
-// The buckets, and the keys of meta. Those of messages are consecutive numbers, 8 octets, big-endian.
+// The buckets, and the keys of meta. Those of messages are consecutive numbers, 8 octets,
+// big-endian.
 var (
 	messagesBucket = []byte("messages")
 	metaBucket     = []byte("meta")
@@ -95,7 +97,11 @@ func (s *Spool) open() (err error) {
 	defer s.explain(&err)
 	defer recoverDamage(&err)
 	defer guarded()()
-	db, err := bbolt.Open(filepath.Join(s.dir, fileName), 0o600, &bbolt.Options{Timeout: lockTimeout, FreelistType: bbolt.FreelistMapType, PageSize: pageBytes})
+	db, err := bbolt.Open(filepath.Join(s.dir, fileName), 0o600, &bbolt.Options{
+		Timeout:      lockTimeout,
+		FreelistType: bbolt.FreelistMapType,
+		PageSize:     pageBytes,
+	})
 	if err != nil {
 		return err
 	}
@@ -139,7 +145,9 @@ func (s *Spool) explain(err *error) {
 	case *err == nil:
 	case errors.Is(*err, berrors.ErrTimeout):
 		*err = fmt.Errorf("the spool in %s is in use by another process", s.dir)
-	case errors.Is(*err, berrors.ErrInvalid), errors.Is(*err, berrors.ErrChecksum), errors.Is(*err, berrors.ErrVersionMismatch):
+	case errors.Is(*err, berrors.ErrInvalid),
+		errors.Is(*err, berrors.ErrChecksum),
+		errors.Is(*err, berrors.ErrVersionMismatch):
 		*err = fmt.Errorf("%s is damaged or is not a spool: %w", filepath.Join(s.dir, fileName), *err)
 	default:
 		*err = fmt.Errorf("the spool in %s: %w", s.dir, *err)
@@ -198,7 +206,8 @@ func cost(r int) int64 {
 	return size
 }
 
-// syncDir makes sure that a new file in a folder outlives a crash of the machine, where folders can be synced.
+// syncDir makes sure that a new file in a folder outlives a crash of the machine, where folders can
+// be synced.
 func syncDir(dir string) error {
 	f, err := os.Open(dir) // #nosec G304 -- the folder that --spool names
 	if err != nil {

@@ -38,8 +38,13 @@ func sealed(redactor *archive.Redactor, n, size int) Record {
 	copy(body, fmt.Sprintf("%06d", n))
 	table := fttest.Table(func(e *fttest.Encoder) { e.Int32("n", int32(n)) })
 	r := NewRecord(&wire.Delivery{
-		DeliveryTag: uint64(n), Redelivered: n%2 == 1, ConsumerTag: []byte("tag"), Exchange: []byte("exchange"), RoutingKey: []byte("key"), BodySize: uint64(size),
-		Header: wire.AppendContentHeaderPayload(nil, uint64(size), wire.Property{Name: "headers", Raw: table}),
+		DeliveryTag: uint64(n),
+		Redelivered: n%2 == 1,
+		ConsumerTag: []byte("tag"),
+		Exchange:    []byte("exchange"),
+		RoutingKey:  []byte("key"),
+		BodySize:    uint64(size),
+		Header:      wire.AppendContentHeaderPayload(nil, uint64(size), wire.Property{Name: "headers", Raw: table}),
 	}, noon.Add(time.Duration(n)))
 	return append(r, body...).Seal(redactor, uint64(n))
 }
@@ -112,7 +117,8 @@ func TestEverythingIsThereAgain(t *testing.T) {
 		d := want.Delivery()
 		if !m.Received().Equal(noon.Add(time.Duration(n))) || m.Redelivered() != (n%2 == 1) || string(m.ConsumerTag()) != "tag" ||
 			string(m.Exchange()) != "exchange" || string(m.RoutingKey()) != "key" || !bytes.Equal(m.Header().Payload(), d.Header) ||
-			m.BodySize() != d.BodySize || !bytes.Equal(m.Body(), want.Body()[:min(100, len(want.Body()))]) {
+			m.BodySize() != d.BodySize ||
+			!bytes.Equal(m.Body(), want.Body()[:min(100, len(want.Body()))]) {
 			t.Errorf("message %d differs", n)
 		}
 	}
@@ -150,7 +156,8 @@ func TestSecondExplorerIsTurnedAway(t *testing.T) {
 	open(t, dir, Config{})
 	began := time.Now()
 	_, err := Open(dir, Config{})
-	if err == nil || !strings.Contains(err.Error(), "in use by another process") || !strings.Contains(err.Error(), dir) {
+	if err == nil || !strings.Contains(err.Error(), "in use by another process") ||
+		!strings.Contains(err.Error(), dir) {
 		t.Error(err)
 	}
 	if took := time.Since(began); took > 5*time.Second {
@@ -277,7 +284,8 @@ func TestDamage(t *testing.T) {
 				defer s.Close()
 				_, err = s.Load(archive.New(archive.Config{}))
 			}
-			if err == nil || !strings.Contains(err.Error(), tc.words) || !strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), "\n") {
+			if err == nil || !strings.Contains(err.Error(), tc.words) || !strings.Contains(err.Error(), dir) ||
+				strings.Contains(err.Error(), "\n") {
 				t.Errorf("it says %v", err)
 			}
 		})
@@ -315,9 +323,13 @@ func TestSealRedactsAndKeepsNoPrint(t *testing.T) {
 	}
 	redactor := archive.New(archive.Config{Redact: redact}).Redactor()
 	table := fttest.Table(func(e *fttest.Encoder) { e.Str("token", "s3cr3t"); e.Str("tenant", "acme") })
-	r := NewRecord(&wire.Delivery{Header: wire.AppendContentHeaderPayload(nil, 4, wire.Property{Name: "headers", Raw: table})}, noon)
+	r := NewRecord(&wire.Delivery{Header: wire.AppendContentHeaderPayload(nil, 4, wire.Property{
+		Name: "headers",
+		Raw:  table,
+	})}, noon)
 	r = append(r, "body"...).Seal(redactor, 7)
-	if !r.sound() || bytes.Contains(r, []byte("s3cr3t")) || r.print() != 0 || len(r.removed()) != 1 || string(r.Body()) != "body" {
+	if !r.sound() || bytes.Contains(r, []byte("s3cr3t")) || r.print() != 0 || len(r.removed()) != 1 ||
+		string(r.Body()) != "body" {
 		t.Errorf("%q", r)
 	}
 	if m := message(3, 5); m.print() != 3 || m.removed() != nil {
@@ -346,7 +358,8 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// BenchmarkAppend writes messages of 555 octets of headers and 1 KiB bodies, as many with one synced transaction as named.
+// BenchmarkAppend writes messages of 555 octets of headers and 1 KiB bodies, as many with one
+// synced transaction as named.
 func BenchmarkAppend(b *testing.B) {
 	for _, batch := range []int{1, 10, 100, 1000} {
 		b.Run(fmt.Sprint("batch=", batch), func(b *testing.B) {

@@ -42,20 +42,26 @@ func NewCA() (*CA, error) {
 	return &CA{cert: cert, key: key}, nil
 }
 
-// File writes the authority's certificate as ca.pem into dir and returns its path; an error shows when the file is read.
+// File writes the authority's certificate as ca.pem into dir and returns its path; an error shows
+// when the file is read.
 func (ca *CA) File(dir string) string {
 	path := filepath.Join(dir, "ca.pem")
 	_ = writePEM(path, "CERTIFICATE", ca.cert.Raw)
 	return path
 }
 
-// Issue writes a certificate and its key into dir, for server and client use, for these DNS names and IP addresses.
+// Issue writes a certificate and its key into dir, for server and client use, for these DNS names
+// and IP addresses.
 func (ca *CA) Issue(dir, name, commonName string, hosts ...string) (certFile, keyFile string, err error) {
 	return ca.IssueUntil(dir, name, commonName, time.Now().Add(24*time.Hour), hosts...)
 }
 
 // IssueUntil is Issue with the end of validity.
-func (ca *CA) IssueUntil(dir, name, commonName string, notAfter time.Time, hosts ...string) (certFile, keyFile string, err error) {
+func (ca *CA) IssueUntil(
+	dir, name, commonName string,
+	notAfter time.Time,
+	hosts ...string,
+) (certFile, keyFile string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return "", "", err
@@ -65,9 +71,12 @@ func (ca *CA) IssueUntil(dir, name, commonName string, notAfter time.Time, hosts
 		return "", "", err
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: commonName},
-		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: notAfter,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: commonName},
+		NotBefore:    time.Now().Add(-2 * time.Hour),
+		NotAfter:     notAfter,
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	for _, h := range hosts {
 		if ip := net.ParseIP(h); ip != nil {

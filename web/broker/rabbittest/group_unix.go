@@ -19,7 +19,11 @@ func killGroup(leader *os.Process) { _ = syscall.Kill(-leader.Pid, syscall.SIGKI
 
 // watch is a shell in a group of its own that kills the leader's group when its input ends.
 func watch(leader int) *exec.Cmd {
-	cmd := exec.Command("/bin/sh", "-c", fmt.Sprintf("read line; kill -9 -%d", leader)) // #nosec G204 -- test code: the node that a test starts
+	cmd := exec.Command(
+		"/bin/sh",
+		"-c",
+		fmt.Sprintf("read line; kill -9 -%d", leader),
+	) // #nosec G204 -- test code: the node that a test starts
 	cmd.SysProcAttr = lead()
 	return cmd
 }

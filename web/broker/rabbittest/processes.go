@@ -8,8 +8,9 @@ import (
 	"strconv"
 )
 
-// processes are a node's: its own epmd, RabbitMQ, and a watchdog. On Unix the first two are a process group, and the watchdog kills it
-// when its standard input ends, which it does with the test process, however that ends.
+// processes are a node's: its own epmd, RabbitMQ, and a watchdog. On Unix the first two are a
+// process group, and the watchdog kills it when its standard input ends, which it does with the
+// test process, however that ends.
 type processes struct {
 	epmd, node, watchdog *exec.Cmd
 	lifeline             io.Closer
@@ -18,13 +19,23 @@ type processes struct {
 }
 
 func launch(dir string, env []string, epmdPort int) (*processes, error) {
-	out, err := os.OpenFile(filepath.Join(dir, "output"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) // #nosec G304 -- test code: files of the node that a test starts
+	out, err := os.OpenFile(
+		filepath.Join(dir, "output"),
+		os.O_CREATE|os.O_APPEND|os.O_WRONLY,
+		0o600,
+	) // #nosec G304 -- test code: files of the node that a test starts
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
 	p := &processes{ended: make(chan struct{}), gone: make(chan struct{})}
-	p.epmd = exec.Command("epmd", "-port", strconv.Itoa(epmdPort), "-address", "127.0.0.1") // #nosec G204 -- test code: the node that a test starts
+	p.epmd = exec.Command(
+		"epmd",
+		"-port",
+		strconv.Itoa(epmdPort),
+		"-address",
+		"127.0.0.1",
+	) // #nosec G204 -- test code: the node that a test starts
 	p.epmd.Env, p.epmd.Dir = env, dir
 	p.epmd.SysProcAttr = lead()
 	if err := p.epmd.Start(); err != nil {
@@ -68,7 +79,8 @@ func (p *processes) kill() {
 	<-p.gone
 	if p.lifeline != nil {
 		if p.watchdog.Process != nil {
-			_ = p.watchdog.Process.Kill() // before its input ends: the group's number may be another's by then
+			// before its input ends: the group's number may be another's by then
+			_ = p.watchdog.Process.Kill()
 			_ = p.watchdog.Wait()
 		}
 		_ = p.lifeline.Close()

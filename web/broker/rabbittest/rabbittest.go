@@ -1,7 +1,9 @@
-// Package rabbittest runs RabbitMQ nodes for tests: each has its own name, ports, cookie and data in a temporary folder, listens on
-// the loopback interface only, and ends with the test process, however that ends.
+// Package rabbittest runs RabbitMQ nodes for tests: each has its own name, ports, cookie and data
+// in a temporary folder, listens on the loopback interface only, and ends with the test process,
+// however that ends.
 //
-// It needs RabbitMQ's own start script, /usr/lib/rabbitmq/bin/rabbitmq-server on Debian, which runs as the caller.
+// It needs RabbitMQ's own start script, /usr/lib/rabbitmq/bin/rabbitmq-server on Debian, which runs
+// as the caller.
 package rabbittest
 
 import (
@@ -68,7 +70,8 @@ type Lazy struct {
 // NewLazy returns a Lazy. Stop it in TestMain.
 func NewLazy(o Options) *Lazy { return &Lazy{options: o} }
 
-// Node starts the node, or returns the one that runs. Without RabbitMQ it skips the test, or fails it where RequireEnv is 1.
+// Node starts the node, or returns the one that runs. Without RabbitMQ it skips the test, or fails
+// it where RequireEnv is 1.
 func (l *Lazy) Node(tb testing.TB) *Node {
 	tb.Helper()
 	Require(tb)
@@ -109,7 +112,10 @@ func Start(o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{dir: dir, client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}}
+	n := &Node{
+		dir:    dir,
+		client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}},
+	}
 	if err = n.prepare(o); err == nil {
 		err = n.start()
 	}
@@ -191,7 +197,8 @@ func (n *Node) environment() []string {
 		"RABBITMQ_ADVANCED_CONFIG_FILE=" + file("advanced.config"),
 		"RABBITMQ_ENABLED_PLUGINS_FILE=" + file("enabled_plugins"),
 		"RABBITMQ_MNESIA_BASE=" + file("data"), "RABBITMQ_LOG_BASE=" + file("log"), "RABBITMQ_PID_FILE=" + file("pid"),
-		// The start script then becomes the node instead of its parent, so that the end of one is the end of the other.
+		// The start script then becomes the node instead of its parent, so that the end of one is
+		// the end of the other.
 		"RUNNING_UNDER_SYSTEMD=1",
 		// Neither the node nor rabbitmqctl starts an epmd, which would outlive them.
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}",
@@ -257,7 +264,9 @@ func (n *Node) Serves() error {
 func (n *Node) lastWords() string {
 	var all []byte
 	for _, name := range []string{"output", "log/rabbit.log"} {
-		b, _ := os.ReadFile(filepath.Join(n.dir, name)) // #nosec G304 -- test code: files of the node that a test starts
+		b, _ := os.ReadFile(
+			filepath.Join(n.dir, name),
+		) // #nosec G304 -- test code: files of the node that a test starts
 		all = append(all, b[max(0, len(b)-2000):]...)
 	}
 	return string(bytes.ToValidUTF8(all, []byte("?")))
@@ -304,14 +313,21 @@ func (n *Node) URL(vhost string) string { return n.amqpURL("amqp", "127.0.0.1", 
 func (n *Node) TLSURL(host, vhost string) string { return n.amqpURL("amqps", host, n.tlsPort, vhost) }
 
 func (n *Node) amqpURL(scheme, host string, port int, vhost string) string {
-	u := url.URL{Scheme: scheme, User: url.UserPassword(Username, Password), Host: net.JoinHostPort(host, strconv.Itoa(port)), Path: "/" + vhost, RawPath: "/" + url.PathEscape(vhost)}
+	u := url.URL{
+		Scheme:  scheme,
+		User:    url.UserPassword(Username, Password),
+		Host:    net.JoinHostPort(host, strconv.Itoa(port)),
+		Path:    "/" + vhost,
+		RawPath: "/" + url.PathEscape(vhost),
+	}
 	return u.String()
 }
 
 // ManagementURL is that of the HTTP API, without credentials.
 func (n *Node) ManagementURL() string { return fmt.Sprintf("http://127.0.0.1:%d", n.httpPort) }
 
-// API calls the HTTP API as the administrator: path is below /api/, request and answer are JSON and may be nil.
+// API calls the HTTP API as the administrator: path is below /api/, request and answer are JSON and
+// may be nil.
 func (n *Node) API(method, path string, request, answer any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -364,7 +380,11 @@ func (n *Node) VHost(tb testing.TB) string {
 		return '-'
 	}, tb.Name())
 	n.Do(tb, http.MethodPut, "vhosts/"+name, struct{}{})
-	n.Do(tb, http.MethodPut, "permissions/"+name+"/"+Username, map[string]string{"configure": ".*", "write": ".*", "read": ".*"})
+	n.Do(tb, http.MethodPut, "permissions/"+name+"/"+Username, map[string]string{
+		"configure": ".*",
+		"write":     ".*",
+		"read":      ".*",
+	})
 	tb.Cleanup(func() {
 		if n.processes != nil {
 			_ = n.API(http.MethodDelete, "vhosts/"+name, nil, nil)
@@ -376,7 +396,14 @@ func (n *Node) VHost(tb testing.TB) string {
 // Eval evaluates an Erlang expression on the node with rabbitmqctl. It takes a second or two.
 func (n *Node) Eval(tb testing.TB, expression string) string {
 	tb.Helper()
-	cmd := exec.CommandContext(tb.Context(), filepath.Join(filepath.Dir(startScript), "rabbitmqctl"), "--node", n.name(), "eval", expression) // #nosec G204 -- test code: the node that a test starts
+	cmd := exec.CommandContext(
+		tb.Context(),
+		filepath.Join(filepath.Dir(startScript), "rabbitmqctl"),
+		"--node",
+		n.name(),
+		"eval",
+		expression,
+	) // #nosec G204 -- test code: the node that a test starts
 	cmd.Env, cmd.Dir = n.environment(), n.dir
 	cmd.SysProcAttr = follow(n.processes.epmd.Process.Pid)
 	out, err := cmd.CombinedOutput()

@@ -9,7 +9,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 )
 
-// curiosities are what an explorer is opened for, in the order in which the first messages show them.
+// curiosities are what an explorer is opened for, in the order in which the first messages show
+// them.
 func curiosities() []maker {
 	return []maker{
 		duplicateKeys, unknownTag, signedPayload, sixtyFourBits, rightToLeft, manyHeaders, truncatedTable, everyTag,
@@ -26,7 +27,8 @@ func envelope(d *draw, key string, table []byte) message {
 	}
 }
 
-// duplicateKeys has keys twice, as two layers of middleware write them: clients disagree about which one counts.
+// duplicateKeys has keys twice, as two layers of middleware write them: clients disagree about
+// which one counts.
 func duplicateKeys(d *draw) message {
 	return envelope(d, "partner.edi", fttest.Table(func(e *encoder) {
 		e.Str("tenant", "acme")
@@ -57,7 +59,8 @@ func signedPayload(d *draw) message {
 	return envelope(d, "partner.signed", fttest.Table(func(e *encoder) {
 		e.Str("x-signature-alg", "Ed25519")
 		e.Bytes("x-signature", signature)
-		e.Str("x-digest", string(signature[:20])) // octets in a long string, as many clients write them
+		// octets in a long string, as many clients write them
+		e.Str("x-digest", string(signature[:20]))
 		e.Str("customer", "M\xfcller & S\xf6hne") // Latin-1
 		e.Bytes("x-empty", nil)
 	}))
@@ -174,7 +177,8 @@ func longRoutingKey(d *draw) message {
 	}))
 }
 
-// namesThatAreNoText has names that break the rules: empty, octets that are no UTF-8, the longest one, one with quotes and dots.
+// namesThatAreNoText has names that break the rules: empty, octets that are no UTF-8, the longest
+// one, one with quotes and dots.
 func namesThatAreNoText(d *draw) message {
 	return envelope(d, "partner.names", fttest.Table(func(e *encoder) {
 		e.Str("", "the empty name")
@@ -187,7 +191,8 @@ func namesThatAreNoText(d *draw) message {
 	}))
 }
 
-// pastFrameMax is a message that dead-lettering has made larger than the frame_max that was agreed on: RabbitMQ sends it all the same.
+// pastFrameMax is a message that dead-lettering has made larger than the frame_max that was agreed
+// on: RabbitMQ sends it all the same.
 func pastFrameMax(d *draw) message {
 	m := envelope(d, "orders", fttest.Table(func(e *encoder) {
 		e.Str("payload-in-a-header", strings.Repeat("0123456789abcdef", 131000/16))
@@ -226,7 +231,8 @@ func largeValue(d *draw) message {
 	}))
 }
 
-// hugeTimestamps has times in milliseconds where seconds are meant, and times that no calendar knows.
+// hugeTimestamps has times in milliseconds where seconds are meant, and times that no calendar
+// knows.
 func hugeTimestamps(d *draw) message {
 	return envelope(d, "partner.clock", fttest.Table(func(e *encoder) {
 		e.Timestamp("seconds", d.now.Unix())

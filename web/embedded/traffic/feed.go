@@ -14,8 +14,9 @@ type Config struct {
 	Count uint64  // 0: for ever; else idle after so many
 }
 
-// Feed publishes a generator's messages to the queue until ctx is done, and then returns its error. It waits while the queue is full:
-// a slow reader slows it down, and what was missed is not caught up with.
+// Feed publishes a generator's messages to the queue until ctx is done, and then returns its error.
+// It waits while the queue is full: a slow reader slows it down, and what was missed is not caught
+// up with.
 func Feed(ctx context.Context, s *embedded.Server, queue string, cfg Config) error {
 	s.Declare(queue)
 	return feed(ctx, New(cfg.Seed), cfg, func(m embedded.Message) error { return s.Publish(ctx, queue, m) })
@@ -68,8 +69,9 @@ func feed(ctx context.Context, g *Generator, cfg Config, publish func(embedded.M
 	return ctx.Err()
 }
 
-// owed returns how many messages to send now, and what part of one is left: due is what was left before, passed the time
-// since. At most a second's worth is caught up with. A virtual machine's clock can step back; then nothing is owed.
+// owed returns how many messages to send now, and what part of one is left: due is what was left
+// before, passed the time since. At most a second's worth is caught up with. A virtual machine's
+// clock can step back; then nothing is owed.
 func owed(due, rate float64, passed time.Duration) (n uint64, left float64) {
 	due = max(0, min(due+rate*passed.Seconds(), max(rate, 1)))
 	n = uint64(due + 1e-6)

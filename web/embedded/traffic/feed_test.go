@@ -39,7 +39,10 @@ func TestFeedFallsIdleAfterCount(t *testing.T) {
 			done := make(chan error, 1)
 			n := 0
 			go func() {
-				done <- feed(ctx, New(1), Config{Rate: rate, Count: 123}, func(embedded.Message) error { n++; return nil })
+				done <- feed(ctx, New(1), Config{
+					Rate:  rate,
+					Count: 123,
+				}, func(embedded.Message) error { n++; return nil })
 			}()
 			time.Sleep(time.Hour)
 			synctest.Wait()

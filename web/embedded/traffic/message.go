@@ -13,9 +13,10 @@ import (
 
 // message is what a sender publishes. Properties that are zero are not set.
 type message struct {
-	exchange, routingKey           string
-	contentType, contentEncoding   string
-	headers                        []byte // the field table with its length; nil: no headers property
+	exchange, routingKey         string
+	contentType, contentEncoding string
+	// the field table with its length; nil: no headers property
+	headers                        []byte
 	deliveryMode, priority         uint8
 	hasPriority                    bool
 	correlationID, replyTo         string
@@ -28,7 +29,13 @@ type message struct {
 }
 
 func (m message) encode(redelivered bool) embedded.Message {
-	e := embedded.Message{Exchange: m.exchange, RoutingKey: m.routingKey, Redelivered: redelivered, Header: m.raw, Body: m.body}
+	e := embedded.Message{
+		Exchange:    m.exchange,
+		RoutingKey:  m.routingKey,
+		Redelivered: redelivered,
+		Header:      m.raw,
+		Body:        m.body,
+	}
 	if e.Header != nil {
 		return e
 	}
@@ -78,7 +85,14 @@ func (d *draw) tenant() string {
 }
 
 func (d *draw) uuid() string {
-	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", d.Uint32(), d.IntN(1<<16), d.IntN(1<<12), 0x8000|d.IntN(0x4000), d.Int64N(1<<48))
+	return fmt.Sprintf(
+		"%08x-%04x-4%03x-%04x-%012x",
+		d.Uint32(),
+		d.IntN(1<<16),
+		d.IntN(1<<12),
+		0x8000|d.IntN(0x4000),
+		d.Int64N(1<<48),
+	)
 }
 
 func (d *draw) hex(n int) string {

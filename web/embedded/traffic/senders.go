@@ -12,10 +12,17 @@ type encoder = fttest.Encoder
 
 const isoMicros = "2006-01-02T15:04:05.000000+00:00"
 
-// celery is a task of Celery's message protocol 2, through the default exchange or an exchange of the queue's name.
+// celery is a task of Celery's message protocol 2, through the default exchange or an exchange of
+// the queue's name.
 func celery(d *draw) message {
 	id := d.uuid()
-	task := d.of("shop.tasks.send_invoice", "shop.tasks.reindex_product", "mail.tasks.deliver", "billing.tasks.charge_card", "media.tasks.transcode_video")
+	task := d.of(
+		"shop.tasks.send_invoice",
+		"shop.tasks.reindex_product",
+		"mail.tasks.deliver",
+		"billing.tasks.charge_card",
+		"media.tasks.transcode_video",
+	)
 	queue := d.of("celery", "celery", "billing", "media")
 	order, tenant := d.order(), d.tenant()
 	retries := max(d.IntN(12)-8, 0)
@@ -59,10 +66,16 @@ func celery(d *draw) message {
 	}
 }
 
-// springEvent is an event of Spring AMQP with its JSON converter, sometimes with publisher returns or Micrometer tracing.
+// springEvent is an event of Spring AMQP with its JSON converter, sometimes with publisher returns
+// or Micrometer tracing.
 func springEvent(d *draw) message {
 	event := d.of("OrderPlaced", "OrderPlaced", "OrderCancelled", "PaymentCaptured", "ParcelDispatched")
-	key := map[string]string{"OrderPlaced": "order.placed", "OrderCancelled": "order.cancelled", "PaymentCaptured": "payment.captured", "ParcelDispatched": "parcel.dispatched"}[event]
+	key := map[string]string{
+		"OrderPlaced":      "order.placed",
+		"OrderCancelled":   "order.cancelled",
+		"PaymentCaptured":  "payment.captured",
+		"ParcelDispatched": "parcel.dispatched",
+	}[event]
 	tenant := d.tenant()
 	table := fttest.Table(func(e *encoder) {
 		e.Str("__TypeId__", "com.brightway.events."+event)
@@ -77,16 +90,28 @@ func springEvent(d *draw) message {
 		e.Int32("x-event-version", int32(1+d.IntN(3)))
 	})
 	return message{
-		exchange: "brightway.events", routingKey: key + "." + tenant, contentType: "application/json", contentEncoding: "UTF-8", headers: table,
-		deliveryMode: 2, hasPriority: true, messageID: d.uuid(), timestamp: d.now.Unix(), appID: "checkout",
+		exchange:        "brightway.events",
+		routingKey:      key + "." + tenant,
+		contentType:     "application/json",
+		contentEncoding: "UTF-8",
+		headers:         table,
+		deliveryMode:    2,
+		hasPriority:     true,
+		messageID:       d.uuid(),
+		timestamp:       d.now.Unix(),
+		appID:           "checkout",
 		body: asJSON(object{
-			"orderId": d.order(), "tenant": tenant, "amount": object{"cents": d.cents(), "currency": d.of("EUR", "EUR", "USD", "SEK")},
-			"lines": 1 + d.IntN(6), "placedAt": d.now.Format(time.RFC3339Nano),
+			"orderId":  d.order(),
+			"tenant":   tenant,
+			"amount":   object{"cents": d.cents(), "currency": d.of("EUR", "EUR", "USD", "SEK")},
+			"lines":    1 + d.IntN(6),
+			"placedAt": d.now.Format(time.RFC3339Nano),
 		}),
 	}
 }
 
-// massTransit is a message of MassTransit in its envelope; one in twenty is a fault on its way to an _error queue.
+// massTransit is a message of MassTransit in its envelope; one in twenty is a fault on its way to
+// an _error queue.
 func massTransit(d *draw) message {
 	id, conversation := d.uuid(), d.uuid()
 	name := d.of("SubmitOrder", "OrderAccepted", "ReserveStock", "ShipParcel")
@@ -101,7 +126,10 @@ func massTransit(d *draw) message {
 			e.Str("MT-Fault-ExceptionType", "System.TimeoutException")
 			e.Str("MT-Fault-Message", "The operation has timed out.")
 			e.Str("MT-Fault-Timestamp", d.now.Format("2006-01-02T15:04:05.0000000Z"))
-			e.Str("MT-Fault-StackTrace", "   at Brightway.Shipping.ParcelConsumer.Consume(ConsumeContext`1 context) in /src/ParcelConsumer.cs:line 41\n   at MassTransit.Middleware.ConsumerMessageFilter`2.Send(ConsumeContext`1 context)")
+			e.Str(
+				"MT-Fault-StackTrace",
+				"   at Brightway.Shipping.ParcelConsumer.Consume(ConsumeContext`1 context) in /src/ParcelConsumer.cs:line 41\n   at MassTransit.Middleware.ConsumerMessageFilter`2.Send(ConsumeContext`1 context)",
+			)
 			e.Str("MT-Fault-ConsumerType", "Brightway.Shipping.ParcelConsumer")
 			e.Str("MT-Fault-MessageType", "Brightway.Contracts."+name)
 			e.Int32("MT-Fault-RetryCount", int32(d.IntN(5)))
@@ -113,10 +141,19 @@ func massTransit(d *draw) message {
 		exchange: "Brightway.Contracts:" + name, contentType: "application/vnd.masstransit+json", headers: table,
 		deliveryMode: 2, correlationID: conversation, messageID: id,
 		body: asJSON(object{
-			"messageId": id, "conversationId": conversation, "sourceAddress": "rabbitmq://bus/web-01_api_bus_fx1o?temporary=true",
-			"destinationAddress": "rabbitmq://bus/Brightway.Contracts:" + name, "messageType": []string{urn},
-			"message": object{"orderId": d.order(), "tenant": d.tenant(), "attempts": d.IntN(3)}, "sentTime": d.now.Format(time.RFC3339Nano),
-			"host": object{"machineName": "web-01", "processName": "dotnet", "massTransitVersion": "8.3.4.0", "frameworkVersion": "8.0.11"},
+			"messageId":          id,
+			"conversationId":     conversation,
+			"sourceAddress":      "rabbitmq://bus/web-01_api_bus_fx1o?temporary=true",
+			"destinationAddress": "rabbitmq://bus/Brightway.Contracts:" + name,
+			"messageType":        []string{urn},
+			"message":            object{"orderId": d.order(), "tenant": d.tenant(), "attempts": d.IntN(3)},
+			"sentTime":           d.now.Format(time.RFC3339Nano),
+			"host": object{
+				"machineName":        "web-01",
+				"processName":        "dotnet",
+				"massTransitVersion": "8.3.4.0",
+				"frameworkVersion":   "8.0.11",
+			},
 		}),
 	}
 	if fault {
@@ -139,7 +176,10 @@ func nServiceBus(d *draw) message {
 		e.Str("NServiceBus.OriginatingEndpoint", "Brightway.Sales")
 		e.Str("$.diagnostics.originating.hostid", d.hex(32))
 		e.Str("NServiceBus.ContentType", "application/json")
-		e.Str("NServiceBus.EnclosedMessageTypes", "Brightway.Sales."+event+", Brightway.Contracts, Version=4.2.0.0, Culture=neutral, PublicKeyToken=null")
+		e.Str(
+			"NServiceBus.EnclosedMessageTypes",
+			"Brightway.Sales."+event+", Brightway.Contracts, Version=4.2.0.0, Culture=neutral, PublicKeyToken=null",
+		)
 		e.Str("NServiceBus.Version", "8.2.4")
 		e.Str("NServiceBus.TimeSent", d.now.Format("2006-01-02 15:04:05:000000")+" Z")
 		e.Str("NServiceBus.ReplyToAddress", "Brightway.Sales")
@@ -147,7 +187,10 @@ func nServiceBus(d *draw) message {
 		if d.IntN(6) == 0 {
 			e.Str("NServiceBus.Retries", strconv.Itoa(1+d.IntN(3)))
 			e.Str("NServiceBus.ExceptionInfo.ExceptionType", "System.Data.SqlClient.SqlException")
-			e.Str("NServiceBus.ExceptionInfo.Message", "Transaction (Process ID 71) was deadlocked on lock resources with another process.")
+			e.Str(
+				"NServiceBus.ExceptionInfo.Message",
+				"Transaction (Process ID 71) was deadlocked on lock resources with another process.",
+			)
 			e.Str("NServiceBus.FailedQ", "Brightway.Billing")
 			e.Str("NServiceBus.TimeOfFailure", d.now.Format("2006-01-02 15:04:05:000000")+" Z")
 		}
@@ -155,9 +198,16 @@ func nServiceBus(d *draw) message {
 		e.Str("tenant", tenant)
 	})
 	return message{
-		exchange: "Brightway.Sales:" + event, contentType: "application/json", headers: table, deliveryMode: 2,
-		correlationID: id, replyTo: "Brightway.Sales", messageID: id, timestamp: d.now.Unix(), kind: "Brightway.Sales." + event,
-		body: asJSON(object{"OrderId": d.order(), "Tenant": tenant, "AmountCents": d.cents()}),
+		exchange:      "Brightway.Sales:" + event,
+		contentType:   "application/json",
+		headers:       table,
+		deliveryMode:  2,
+		correlationID: id,
+		replyTo:       "Brightway.Sales",
+		messageID:     id,
+		timestamp:     d.now.Unix(),
+		kind:          "Brightway.Sales." + event,
+		body:          asJSON(object{"OrderId": d.order(), "Tenant": tenant, "AmountCents": d.cents()}),
 	}
 }
 
@@ -179,9 +229,20 @@ func openTelemetry(d *draw) message {
 		}
 	})
 	return message{
-		exchange: "jobs", routingKey: d.of("jobs.thumbnail", "jobs.report", "jobs.webhook"), contentType: "application/json", headers: table,
-		deliveryMode: 2, messageID: d.uuid(), timestamp: d.now.Unix(), appID: d.of("scheduler", "api"),
-		body: asJSON(object{"job": d.IntN(1e6), "tenant": tenant, "attempt": attempt, "deadline": d.now.Add(time.Hour).Format(time.RFC3339)}),
+		exchange:     "jobs",
+		routingKey:   d.of("jobs.thumbnail", "jobs.report", "jobs.webhook"),
+		contentType:  "application/json",
+		headers:      table,
+		deliveryMode: 2,
+		messageID:    d.uuid(),
+		timestamp:    d.now.Unix(),
+		appID:        d.of("scheduler", "api"),
+		body: asJSON(object{
+			"job":      d.IntN(1e6),
+			"tenant":   tenant,
+			"attempt":  attempt,
+			"deadline": d.now.Add(time.Hour).Format(time.RFC3339),
+		}),
 	}
 }
 
@@ -194,7 +255,9 @@ func mqttReading(d *draw) message {
 		e.Bool("x-mqtt-dup", d.IntN(50) == 0)
 	})
 	return message{
-		exchange: "amq.topic", routingKey: fmt.Sprintf("plant.hall-%d.sensor-%02d.%s", hall, sensor, quantity), headers: table,
+		exchange:     "amq.topic",
+		routingKey:   fmt.Sprintf("plant.hall-%d.sensor-%02d.%s", hall, sensor, quantity),
+		headers:      table,
 		deliveryMode: 1 + uint8(d.IntN(2)),
 		body:         asJSON(object{"v": float64(d.IntN(9000)) / 100, "t": d.now.UnixMilli()}),
 	}
@@ -230,7 +293,14 @@ func deadLetter(d *draw) message {
 				})
 			}
 		})
-		e.Str("x-exception-message", d.of("timeout calling upstream after 30s", "duplicate key value violates unique constraint \"orders_pkey\"", "Cannot construct instance of `OrderPlaced`: no creators"))
+		e.Str(
+			"x-exception-message",
+			d.of(
+				"timeout calling upstream after 30s",
+				"duplicate key value violates unique constraint \"orders_pkey\"",
+				"Cannot construct instance of `OrderPlaced`: no creators",
+			),
+		)
 		e.Str("x-first-death-exchange", "brightway.events")
 		e.Str("x-first-death-queue", queue)
 		e.Str("x-first-death-reason", reason)
@@ -238,7 +308,11 @@ func deadLetter(d *draw) message {
 	return message{
 		exchange: "dlx", routingKey: queue, contentType: "application/json", contentEncoding: "UTF-8", headers: table,
 		deliveryMode: 2, hasPriority: true, messageID: d.uuid(), timestamp: died.Unix(), appID: "checkout",
-		body: asJSON(object{"orderId": d.order(), "tenant": tenant, "amount": object{"cents": d.cents(), "currency": "EUR"}}),
+		body: asJSON(object{
+			"orderId": d.order(),
+			"tenant":  tenant,
+			"amount":  object{"cents": d.cents(), "currency": "EUR"},
+		}),
 	}
 }
 
@@ -255,10 +329,20 @@ func qpidJMS(d *draw) message {
 		e.Value("priceBand", 'k', []byte{byte('A' + d.IntN(5))})
 	})
 	return message{
-		exchange: "amq.direct", routingKey: "ledger.postings", contentType: "text/plain", contentEncoding: "UTF-8", headers: table,
-		deliveryMode: 2, hasPriority: true, priority: 4, replyTo: "direct://amq.direct//TempQueue" + d.uuid(), messageID: "ID:" + d.uuid(),
-		timestamp: d.now.UnixMilli(), kind: "posting", userID: "ledger",
-		body: []byte(fmt.Sprintf("POST %d %d.%02d EUR", d.order(), d.IntN(5000), d.IntN(100))),
+		exchange:        "amq.direct",
+		routingKey:      "ledger.postings",
+		contentType:     "text/plain",
+		contentEncoding: "UTF-8",
+		headers:         table,
+		deliveryMode:    2,
+		hasPriority:     true,
+		priority:        4,
+		replyTo:         "direct://amq.direct//TempQueue" + d.uuid(),
+		messageID:       "ID:" + d.uuid(),
+		timestamp:       d.now.UnixMilli(),
+		kind:            "posting",
+		userID:          "ledger",
+		body:            []byte(fmt.Sprintf("POST %d %d.%02d EUR", d.order(), d.IntN(5000), d.IntN(100))),
 	}
 }
 

@@ -1,6 +1,7 @@
-// Package traffic makes AMQP messages like those of a company's real queues: what Celery, Spring AMQP, MassTransit, NServiceBus,
-// OpenTelemetry, RabbitMQ's dead-lettering, its MQTT plugin and Qpid JMS put into headers and properties, and now and then what goes
-// wrong: duplicate keys, octets that are no text, tags that nobody reads, tables that are cut off.
+// Package traffic makes AMQP messages like those of a company's real queues: what Celery, Spring
+// AMQP, MassTransit, NServiceBus, OpenTelemetry, RabbitMQ's dead-lettering, its MQTT plugin and
+// Qpid JMS put into headers and properties, and now and then what goes wrong: duplicate keys,
+// octets that are no text, tags that nobody reads, tables that are cut off.
 //
 // The same seed gives the same messages, octet for octet.
 package traffic
@@ -23,7 +24,8 @@ type Generator struct {
 // maker draws one message.
 type maker func(*draw) message
 
-// showcase messages come early, one in so many, so that whoever looks at the first page sees each kind.
+// showcase messages come early, one in so many, so that whoever looks at the first page sees each
+// kind.
 const (
 	showcaseEvery = 4
 	warmUp        = 3 // messages before the first

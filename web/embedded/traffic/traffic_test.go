@@ -109,7 +109,12 @@ func TestFirstSixtyShowEverything(t *testing.T) {
 			t.Errorf("no value with tag %c", tag)
 		}
 	}
-	for what, n := range map[string]int{"duplicate keys": duplicates, "long routing key": longKeys, "header past frame_max": pastFrameMax, "value of 64 KiB": large} {
+	for what, n := range map[string]int{
+		"duplicate keys":        duplicates,
+		"long routing key":      longKeys,
+		"header past frame_max": pastFrameMax,
+		"value of 64 KiB":       large,
+	} {
 		if n == 0 {
 			t.Errorf("missing: %s", what)
 		}
