@@ -3,6 +3,7 @@ package fieldtable
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,7 @@ type Dialect struct {
 
 	unit      Unit            // of timestamps
 	trueIsOne bool            // a boolean octet is true only if it is 1; otherwise if it is not 0
+	unwritten bool            // a proposal: no known client writes it
 	notes     map[byte]string // why a tag is unknown, where that is worth telling
 }
 
@@ -35,6 +37,12 @@ func (t tags) without(list string) tags {
 		delete(t, list[i])
 	}
 	return t
+}
+
+// NewDialect returns a dialect of its own, for what Dialects does not have: it knows the given tags, counts timestamps in
+// seconds and takes every octet but 0 for true.
+func NewDialect(name, description string, known map[byte]Kind) *Dialect {
+	return newDialect(name, description, known)
 }
 
 func newDialect(name, description string, known tags) *Dialect {
@@ -159,6 +167,7 @@ func qpid336Dialect() *Dialect {
 		},
 	)
 	d.setWidth('c', irregular|2)
+	d.unwritten = true
 	d.notes = map[byte]string{
 		'D': "an extended float, whose width the proposal does not give, so that it cannot be passed over",
 	}
@@ -235,6 +244,41 @@ func (d *Dialect) Kind(tag byte) Kind { return d.kinds[tag] }
 
 // TimestampUnit returns the unit in which the dialect counts timestamps.
 func (d *Dialect) TimestampUnit() Unit { return d.unit }
+
+// LengthOctets returns how many octets of a value with this tag say how long it is: 0 if its length is fixed or the dialect
+// does not know the tag.
+func (d *Dialect) LengthOctets(tag byte) int { return int(d.prefixes[tag]) }
+
+// Rivals returns those of the dialects that give the tag another width than d does, so that they find other fields after such a
+// value. A dialect is left out if no known client writes it, or if another one that is returned reads all that it
+// reads with the same widths.
+func (d *Dialect) Rivals(tag byte, among []*Dialect) []*Dialect {
+	var rivals []*Dialect
+	mine := d.limits[0][tag]
+	for _, other := range among {
+		theirs := other.limits[0][tag]
+		if other.unwritten || theirs == mine || theirs == noWidth || mine == noWidth {
+			continue
+		}
+		covered := func(by *Dialect) bool { return by.covers(other) }
+		if slices.ContainsFunc(rivals, covered) {
+			continue
+		}
+		rivals = slices.DeleteFunc(rivals, other.covers)
+		rivals = append(rivals, other)
+	}
+	return rivals
+}
+
+// covers reports whether d gives every tag that other knows the width that it has there.
+func (d *Dialect) covers(other *Dialect) bool {
+	for tag, width := range other.limits[0] {
+		if width != noWidth && d.limits[0][tag] != width {
+			return false
+		}
+	}
+	return true
+}
 
 func (d *Dialect) widthsAt(depth uint8) *widths {
 	if depth >= MaxDepth {

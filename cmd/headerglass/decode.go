@@ -19,7 +19,7 @@ import (
 const maxDecodeInput = 64 << 20
 
 type decodeCmd struct {
-	Dialect string `default:"lenient" help:"How to read the tags: ${enum}."                                                                            enum:"lenient,rabbitmq,spec-0-9-1,spec-0-9,spec-0-8,qpid-java,qpid-dotnet,py-amqp-legacy,rabbitmq-c,qpid-336"`
+	Dialect string `default:"lenient" help:"How to read the tags: ${enum}."                                                                            enum:"${dialects}"`
 	Format  string `default:"text"    help:"text or json."                                                                                             enum:"text,json"`
 	Input   string `default:"auto"    help:"How the bytes are written; auto takes only hex digits and white space as hex and anything else as binary." enum:"auto,hex,base64,binary"`
 	File    string `default:"-"       help:"The file to read, or - for standard input."                                                                                                                                                                              arg:"" optional:""`

@@ -20,6 +20,8 @@ import (
 	_ "time/tzdata" // time zones are asked for by name, also where the system has no list of them
 
 	"github.com/alecthomas/kong"
+
+	"github.com/headerglass/headerglass/fieldtable"
 )
 
 // Exit codes. Scripts depend on them.
@@ -71,8 +73,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 	dropEmptyEnv()
 	var c cli
 	helped := false
-	parser, err := kong.New(&c,
-		kong.Name("headerglass"),
+	parser, err := newParser(&c,
 		kong.Description("A web explorer for AMQP 0-9-1 message headers."),
 		kong.DefaultEnvars(envPrefix),
 		kong.Writers(std.out, std.err),
@@ -107,6 +108,16 @@ func run(ctx context.Context, args []string, std stdio) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// newParser returns a parser of the commands and flags of c.
+func newParser(c *cli, options ...kong.Option) (*kong.Kong, error) {
+	var dialects []string
+	for _, d := range fieldtable.Dialects() {
+		dialects = append(dialects, d.Name())
+	}
+	vars := kong.Vars{"dialects": strings.Join(dialects, ",")}
+	return kong.New(c, append(options, kong.Name("headerglass"), vars)...)
 }
 
 // dropEmptyEnv unsets variables that are set but empty, as files for containers leave them: they

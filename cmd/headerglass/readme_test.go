@@ -5,19 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/query"
 )
 
-// The README names every flag of every command, and every form of a filter.
+// The README names every flag of every command, every dialect and every form of a filter.
 func TestReadmeIsComplete(t *testing.T) {
 	raw, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	readme := string(raw)
-	parser, err := kong.New(&cli{}, kong.Name("headerglass"))
+	parser, err := newParser(&cli{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,6 +28,11 @@ func TestReadmeIsComplete(t *testing.T) {
 			if flag.Name != "help" && !strings.Contains(readme, "`--"+flag.Name) {
 				t.Errorf("the README does not name --%s of %s", flag.Name, command.Name)
 			}
+		}
+	}
+	for _, d := range fieldtable.Dialects() {
+		if !strings.Contains(readme, "`"+d.Name()+"`") {
+			t.Errorf("the README does not name the dialect %s", d.Name())
 		}
 	}
 	for _, e := range query.Help() {

@@ -19,15 +19,16 @@ type Span struct{ From, To int }
 type blanker struct {
 	*Redaction
 	dialect *fieldtable.Dialect
-	// others read the type tag s, on whose width clients do not agree, in the way that dialect does
-	// not. Where such a value stands in a table, the names behind it are looked for in every way.
-	others []*fieldtable.Dialect
+	// contested are the tags that another dialect reads with another width, and others are those dialects. In a table
+	// with such a tag, the fields after it may begin elsewhere, so names are looked for under each of them too.
+	contested [256]bool
+	others    []*fieldtable.Dialect
 
 	// The table being looked through.
 	encoded  []byte
 	base     int                 // where it begins in the payload
 	reading  *fieldtable.Dialect // dialect, or one of others
-	disputed bool                // a value's tag is s
+	disputed bool                // a value's tag is contested
 
 	// known remembers what header answered: most names come again. It has at most knownNames
 	// entries.
@@ -57,16 +58,20 @@ func (b *blanker) hits(name []byte) bool {
 	return hit
 }
 
-func newBlanker(r *Redaction, d *fieldtable.Dialect) *blanker {
+// newBlanker returns nil where nothing is to be removed. Messages are read in d, and as those of all read them that disagree
+// with it on where a value ends.
+func newBlanker(r *Redaction, d *fieldtable.Dialect, all []*fieldtable.Dialect) *blanker {
 	if r == nil {
 		return nil
 	}
 	b := &blanker{Redaction: r, dialect: d, known: make(map[string]bool)}
-	if d.Kind('s') != fieldtable.KindShortStr {
-		b.others = append(b.others, fieldtable.PyAMQPLegacy())
-	}
-	if d.Kind('s') != fieldtable.KindInt16 || d == fieldtable.Qpid336() {
-		b.others = append(b.others, fieldtable.Lenient())
+	for tag := range b.contested {
+		for _, rival := range d.Rivals(byte(tag), all) {
+			b.contested[tag] = true
+			if !slices.Contains(b.others, rival) {
+				b.others = append(b.others, rival)
+			}
+		}
 	}
 	return b
 }
@@ -117,7 +122,7 @@ func (b *blanker) unnamed(damage error, end int) {
 
 // table looks for headers in the table that begins at offset base of the payload.
 func (b *blanker) table(encoded []byte, base int) {
-	b.encoded, b.base, b.reading, b.disputed = encoded, base, b.dialect, b.dialect == fieldtable.Qpid336()
+	b.encoded, b.base, b.reading, b.disputed = encoded, base, b.dialect, false
 	defer func() { b.encoded = nil }()
 	t := fieldtable.View(encoded, b.dialect)
 	if n, ok := t.DeclaredLen(); !ok || uint64(n)+4 > uint64(len(encoded)) {
@@ -145,7 +150,7 @@ type walkMode struct {
 func (b *blanker) walk(s fieldtable.Scanner, end int, mode walkMode) {
 	for s.Next() {
 		v, name := s.Value(), s.Name()
-		b.disputed = b.disputed || v.Tag() == 's'
+		b.disputed = b.disputed || b.contested[v.Tag()]
 		hit := mode.all || mode.named && b.hits(name)
 		payload := Span{b.base + v.End() - len(v.Raw()), b.base + v.End()}
 		if mode.all {
@@ -191,23 +196,9 @@ func (b *blanker) unreadable(at, end int, named bool) {
 	case tagAt > end:
 		from = at + 1
 	case tagAt < end:
-		from += lengthOctets(b.reading, b.encoded[tagAt])
+		from += b.reading.LengthOctets(b.encoded[tagAt])
 	}
 	b.remove(Span{b.base + min(from, end), b.base + end}, '*')
-}
-
-// lengthOctets is how many octets of a value with this tag say how long it is.
-func lengthOctets(d *fieldtable.Dialect, tag byte) int {
-	switch d.Kind(tag) {
-	case fieldtable.KindLongStr, fieldtable.KindBytes, fieldtable.KindTable, fieldtable.KindArray:
-		if tag == 'c' && d == fieldtable.Qpid336() {
-			return 2
-		}
-		return 4
-	case fieldtable.KindShortStr:
-		return 1
-	}
-	return 0
 }
 
 func (b *blanker) remove(s Span, octet byte) {

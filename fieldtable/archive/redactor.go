@@ -3,6 +3,8 @@ package archive
 import (
 	"cmp"
 	"slices"
+
+	"github.com/headerglass/headerglass/fieldtable"
 )
 
 // Redactor removes from content headers what an archive removes, for a store that keeps them before
@@ -11,7 +13,7 @@ type Redactor struct{ blanker *blanker }
 
 // Redactor returns one that works as a does.
 func (a *Archive) Redactor() *Redactor {
-	return &Redactor{newBlanker(a.cfg.Redact, a.cfg.Dialect)}
+	return &Redactor{newBlanker(a.cfg.Redact, a.cfg.Dialect, fieldtable.Dialects())}
 }
 
 // Redact overwrites a content header payload where values are to be removed, and returns where that

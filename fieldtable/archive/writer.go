@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -40,7 +41,8 @@ type Writer struct {
 const maxRecord = 1 << 30
 
 func newWriter(a *Archive) Writer {
-	w := Writer{a: a, shapes: newInterner(a.cfg), blanker: newBlanker(a.cfg.Redact, a.cfg.Dialect)}
+	b := newBlanker(a.cfg.Redact, a.cfg.Dialect, fieldtable.Dialects())
+	w := Writer{a: a, shapes: newInterner(a.cfg), blanker: b}
 	w.seg = newSegment(1, a.cfg.SegmentBytes)
 	w.publish([]*segment{w.seg}, &shapeTable{slots: make([]atomic.Pointer[Shape], 1)})
 	return w
