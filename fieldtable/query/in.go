@@ -1,6 +1,10 @@
 package query
 
-import "github.com/headerglass/headerglass/fieldtable"
+import (
+	"slices"
+
+	"github.com/headerglass/headerglass/fieldtable"
+)
 
 // maxList bounds the values of an IN.
 const maxList = 1000
@@ -10,16 +14,16 @@ type in struct {
 	not    bool
 	values []literal
 	// words holds the values that text equals byte for byte, so that a long list
-	// costs one look-up; others are the values that have to be tried on text too.
+	// costs one look-up; others are the places of the values that have to be tried on text too.
 	words  map[string]struct{}
-	others []literal
+	others []uint16
 }
 
 func newIn(values []literal, not bool) *in {
-	n := &in{not: not, values: values, words: make(map[string]struct{}, len(values))}
-	for _, l := range values {
+	n := &in{not: not, values: slices.Clone(values), words: make(map[string]struct{})}
+	for i, l := range values {
 		if l.kind == literalNumber {
-			n.others = append(n.others, l)
+			n.others = append(n.others, uint16(i)) // #nosec G115 -- below maxList
 		} else {
 			n.words[string(l.text)] = struct{}{}
 		}
@@ -36,16 +40,20 @@ func (n *in) holds(s *Scratch, d *datum) truth {
 }
 
 func (n *in) contains(s *Scratch, d *datum) truth {
-	try := n.values
+	t := isNo
 	if d.class == classText {
 		if _, ok := n.words[string(d.bytes)]; ok {
 			return isYes
 		}
-		try = n.others
+		for _, i := range n.others {
+			if t = t.or(n.values[i].equals(s, d)); t == isYes {
+				break
+			}
+		}
+		return t
 	}
-	t := isNo
-	for i := range try {
-		if t = t.or(try[i].equals(s, d)); t == isYes {
+	for i := range n.values {
+		if t = t.or(n.values[i].equals(s, d)); t == isYes {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable"
@@ -17,17 +18,28 @@ type like struct {
 	pieces  []piece
 }
 
-// piece is a run of the pattern without %.
+// piece is a run of the pattern without %. A pattern may have thousands, so it is small.
 type piece struct {
-	// text is the run where it has no _.
-	text []byte
-	// runes is the run otherwise, with anyRune for _.
+	text []byte   // where the run has no _
+	wild *wildRun // otherwise
+}
+
+// wildRun is a run with _ in it.
+type wildRun struct {
+	// runes has anyRune for _.
 	runes []rune
-	// masks has for each rune of runes the set of its places; bit i is place i.
-	masks map[rune]uint64
-	// ascii is masks for the first 128 runes, and anywhere the places of _.
-	ascii    [utf8.RuneSelf]uint64
+	// masks are the places of the runes other than _, each rune once: bit i is place i.
+	masks []runeMask
+	// anywhere is the places of _.
 	anywhere uint64
+	// ascii has for each of the first 128 runes its place in masks, counted from 1, where there are more
+	// than fewMasks.
+	ascii *[utf8.RuneSelf]uint8
+}
+
+type runeMask struct {
+	r    rune
+	mask uint64
 }
 
 const (
@@ -36,6 +48,8 @@ const (
 	byteRune = utf8.MaxRune + 1
 	// maxWild bounds a run with _ to the bits of a mask.
 	maxWild = 64
+	// fewMasks are looked at one after the other.
+	fewMasks = 8
 )
 
 // newLike compiles the pattern; problem says what is wrong with it.
@@ -50,7 +64,7 @@ func newLike(pattern literal, escape string, not bool) (l *like, problem string)
 			if len(runes) > maxWild {
 				return false
 			}
-			p = newWildPiece(runes)
+			p = piece{wild: newWildRun(runes)}
 		}
 		l.pieces = append(l.pieces, p)
 		text, runes, wild = nil, nil, false
@@ -84,11 +98,11 @@ func newLike(pattern literal, escape string, not bool) (l *like, problem string)
 	// Empty pieces only matter at the two ends.
 	kept := l.pieces[:1]
 	for i := 1; i < len(l.pieces); i++ {
-		if p := l.pieces[i]; i == len(l.pieces)-1 || p.runes != nil || len(p.text) > 0 {
+		if p := l.pieces[i]; i == len(l.pieces)-1 || p.wild != nil || len(p.text) > 0 {
 			kept = append(kept, p)
 		}
 	}
-	l.pieces = kept
+	l.pieces = slices.Clone(kept)
 	return l, ""
 }
 
@@ -101,31 +115,57 @@ func decode(b []byte) (rune, int) {
 	return r, n
 }
 
-func newWildPiece(runes []rune) piece {
-	p := piece{runes: runes, masks: map[rune]uint64{}}
+func newWildRun(runes []rune) *wildRun {
+	p := &wildRun{runes: runes}
 	for i, r := range runes {
-		switch {
-		case r == anyRune:
+		if r == anyRune {
 			p.anywhere |= 1 << i
-		case r < utf8.RuneSelf:
-			p.ascii[r] |= 1 << i
-		default:
-			p.masks[r] |= 1 << i
+			continue
+		}
+		at := slices.IndexFunc(p.masks, func(m runeMask) bool { return m.r == r })
+		if at < 0 {
+			at = len(p.masks)
+			p.masks = append(p.masks, runeMask{r: r})
+		}
+		p.masks[at].mask |= 1 << i
+	}
+	if len(p.masks) > fewMasks {
+		p.ascii = new([utf8.RuneSelf]uint8)
+		for i, m := range p.masks {
+			if m.r < utf8.RuneSelf {
+				p.ascii[m.r] = uint8(i + 1) // #nosec G115 -- at most maxWild
+			}
 		}
 	}
 	return p
 }
 
+// places are where r stands in the piece, the places of _ not among them.
+func (p *wildRun) places(r rune) uint64 {
+	if p.ascii != nil && r < utf8.RuneSelf {
+		if i := p.ascii[r]; i > 0 {
+			return p.masks[i-1].mask
+		}
+		return 0
+	}
+	for i := range p.masks {
+		if p.masks[i].r == r {
+			return p.masks[i].mask
+		}
+	}
+	return 0
+}
+
 // prefix returns the length of p at the start of b, or -1.
 func (p *piece) prefix(b []byte) int {
-	if p.runes == nil {
+	if p.wild == nil {
 		if bytes.HasPrefix(b, p.text) {
 			return len(p.text)
 		}
 		return -1
 	}
 	at := 0
-	for _, want := range p.runes {
+	for _, want := range p.wild.runes {
 		if at == len(b) {
 			return -1
 		}
@@ -140,11 +180,11 @@ func (p *piece) prefix(b []byte) int {
 
 // isSuffix reports whether b ends with p.
 func (p *piece) isSuffix(b []byte) bool {
-	if p.runes == nil {
+	if p.wild == nil {
 		return bytes.HasSuffix(b, p.text)
 	}
 	start := len(b)
-	for range p.runes {
+	for range p.wild.runes {
 		if start == 0 {
 			return false
 		}
@@ -158,23 +198,18 @@ func (p *piece) isSuffix(b []byte) bool {
 // partial matches in one word (shift-and), so that no text costs more than one
 // pass.
 func (p *piece) find(b []byte) int {
-	if p.runes == nil {
+	if p.wild == nil {
 		if i := bytes.Index(b, p.text); i >= 0 {
 			return i + len(p.text)
 		}
 		return -1
 	}
-	last := uint64(1) << (len(p.runes) - 1)
+	last := uint64(1) << (len(p.wild.runes) - 1)
 	var partial uint64
 	for at := 0; at < len(b); {
 		r, n := decode(b[at:])
 		at += n
-		mask := p.anywhere
-		if r < utf8.RuneSelf {
-			mask |= p.ascii[r]
-		} else {
-			mask |= p.masks[r]
-		}
+		mask := p.wild.anywhere | p.wild.places(r)
 		if partial = (partial<<1 | 1) & mask; partial&last != 0 {
 			return at
 		}
