@@ -86,6 +86,9 @@ func TestImportRules(t *testing.T) {
 			if within(path, "views") && imported == "net/http" {
 				t.Errorf("%s imports %s: views know the format, not how they are served", path, imported)
 			}
+			if within(path, "fieldtable/source") && imported != "time" {
+				t.Errorf("%s imports %s: it needs the time only", path, imported)
+			}
 			if path == module+"/web" && within(imported, "web/broker") {
 				t.Errorf("%s imports %s: the pages do not know where messages come from", path, imported)
 			}

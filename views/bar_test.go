@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/browsertest"
 )
 
@@ -277,8 +278,8 @@ func TestChartBand(t *testing.T) {
 
 // What stands in the safety panel, in the broker's terms.
 func TestSafety(t *testing.T) {
-	held := BrokerStatus{
-		State:      StateWindowFull,
+	held := source.Status{
+		State:      source.WindowFull,
 		Since:      fixtureNow.Add(-time.Minute),
 		Mode:       "peek",
 		Held:       1,
@@ -302,22 +303,22 @@ func TestSafety(t *testing.T) {
 			t.Errorf("no %q", part)
 		}
 	}
-	html = render(t, BrokerStrip(BrokerStatus{State: StateConsuming, Mode: "demo", Acknowledged: 900}, fixtureNow))
+	html = render(t, BrokerStrip(source.Status{State: source.Consuming, Mode: "demo", Acknowledged: 900}, fixtureNow))
 	for _, part := range []string{"takes", "Acknowledged", "removes"} {
 		if strings.Contains(html, part) {
 			t.Errorf("the demo says %q", part)
 		}
 	}
-	spooled := BrokerStatus{Mode: "drain", Spool: &Spool{Messages: 1204, Dropped: 7, Bytes: 3 << 20, MaxBytes: 1 << 30}}
+	spooled := source.Status{Mode: "drain", Spool: &source.Spool{Messages: 1204, Dropped: 7, Bytes: 3 << 20, MaxBytes: 1 << 30}}
 	html = render(t, BrokerStrip(spooled, fixtureNow))
 	for _, part := range []string{"the next start shows it again", "1204 messages, 3.0 MiB of 1.0 GiB", "Dropped from disk"} {
 		if !strings.Contains(html, part) {
 			t.Errorf("no %q with a spool", part)
 		}
 	}
-	if html = render(t, BrokerStrip(BrokerStatus{
+	if html = render(t, BrokerStrip(source.Status{
 		Mode:  "drain",
-		State: StatePaused,
+		State: source.Paused,
 	}, fixtureNow)); !strings.Contains(html, `class="badge takes"`) || !strings.Contains(html, "paused") {
 		t.Error("drain does not say so loudly")
 	}

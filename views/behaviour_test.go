@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/gorilla/websocket"
 
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/static"
 	"github.com/headerglass/headerglass/web/browsertest"
 )
@@ -252,7 +253,7 @@ func TestLiveFeed(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
 
 	// The strip and the keys follow, unless the reader is in them.
-	strip := render(t, BrokerStrip(BrokerStatus{State: StateBlocked, Queue: "q<1>", Mode: "drain"}, fixtureNow))
+	strip := render(t, BrokerStrip(source.Status{State: source.Blocked, Name: "q<1>", Mode: "drain"}, fixtureNow))
 	feed.send(map[string]any{"t": "status", "html": strip, "keys": render(t, KeyPanel(KeyList{}, Links{}))})
 	b.wait(
 		`document.querySelector("#broker .state").textContent.trim() === "blocked" && document.querySelector("#broker .queue").textContent.trim() === "q<1>"`,

@@ -11,6 +11,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/static"
 )
 
@@ -31,22 +32,24 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	base := func(q Query) Page {
 		return Page{
 			Links: Links{Query: q}, Assets: assets, Now: fixtureNow,
-			Broker: BrokerStatus{
-				State:          StateConsuming,
-				Since:          fixtureNow.Add(-41 * time.Minute),
-				Mode:           "peek",
-				Queue:          "orders.dead-letter",
-				Held:           312,
-				Window:         1000,
-				GivenBack:      0,
-				Product:        "RabbitMQ",
-				Version:        "3.10.8",
-				Rate:           48.2,
-				Stored:         12340,
-				Evicted:        1204,
-				Oldest:         fixtureNow.Add(-3 * time.Hour),
-				Bytes:          41 << 20,
-				MaxBytes:       256 << 20,
+			Broker: source.Status{
+				State:     source.Consuming,
+				Since:     fixtureNow.Add(-41 * time.Minute),
+				Mode:      source.Peek,
+				Name:      "orders.dead-letter",
+				Held:      312,
+				Window:    1000,
+				GivenBack: 0,
+				Product:   "RabbitMQ",
+				Version:   "3.10.8",
+				Kept: source.Kept{
+					Messages: 12340,
+					Evicted:  1204,
+					Oldest:   fixtureNow.Add(-3 * time.Hour),
+					Bytes:    41 << 20,
+					MaxBytes: 256 << 20,
+					Rate:     48.2,
+				},
 				PublishCommand: `rabbitmqadmin publish exchange=amq.default routing_key=orders.dead-letter payload=hello properties='{"headers":{"tenant":"acme","retries":5}}'`,
 			},
 			Bar: QueryBar{Query: q.Q, Live: true, ExportLimit: 100_000}, Keys: fixtureKeys(), Chart: fixtureChart(r),
@@ -283,7 +286,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	all[len(all)-2].name = "inspected"
 
 	p = base(Query{})
-	p.Broker.Stored, p.Broker.Evicted, p.Broker.Held, p.Broker.Rate = 0, 0, 0, 0
+	p.Broker.Kept, p.Broker.Held = source.Kept{MaxBytes: p.Broker.Kept.MaxBytes, Bytes: p.Broker.Kept.Bytes, Oldest: p.Broker.Kept.Oldest}, 0
 	p.Keys, p.Chart = KeyList{}, Histogram{}
 	add("empty", p)
 	fresh := base(Query{})
@@ -292,18 +295,18 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 		fresh.Chart.Buckets[i].Count = 0
 	}
 	fresh.Chart.Step = time.Second
-	fresh.Broker.Mode, fresh.Broker.Queue, fresh.Broker.Product = "demo", "demo", "headerglass demo"
+	fresh.Broker.Mode, fresh.Broker.Name, fresh.Broker.Product = "demo", "demo", "headerglass demo"
 	fresh.List = List{Rows: rows(40), Total: 40, Last: 12340}
 	add("demo", fresh)
 	busy := base(Query{})
 	busy.List = List{Rows: rows(40), Total: 40, Last: 12340}
-	busy.Broker.State, busy.Broker.NextAttempt = StatePaused, fixtureNow.Add(25*time.Second)
+	busy.Broker.State, busy.Broker.NextAttempt = source.Paused, fixtureNow.Add(25*time.Second)
 	busy.Broker.HeldSince, busy.Broker.GiveBackAt = fixtureNow.Add(-6*time.Minute), fixtureNow.Add(9*time.Minute)
 	busy.Broker.Ready, busy.Broker.Consumers, busy.Broker.ObservedAt = 4211, 3, fixtureNow.Add(-4*time.Second)
 	busy.Broker.QueueType, busy.Broker.Policy, busy.Broker.DeliveryLimit, busy.Broker.Reconnects, busy.Broker.Known = "quorum", "ha", 20, 2, 312
 	busy.Broker.URL, busy.Broker.Management = "amqps://explorer@rabbit.internal:5671/orders", "The management API at rabbit.internal:15672 answered 401."
 	add("shared", busy)
-	p.Broker.State, p.Broker.Error = StateReconnecting, "The broker at 10.1.2.3:5672 refused the connection."
+	p.Broker.State, p.Broker.Error = source.Reconnecting, "The broker at 10.1.2.3:5672 refused the connection."
 	p.Broker.Since, p.Broker.NextAttempt = fixtureNow.Add(-3*time.Minute), fixtureNow.Add(4*time.Second)
 	add("down", p)
 	p = base(Query{Q: "tennant = 'acme'"})

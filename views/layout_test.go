@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/browsertest"
 )
 
@@ -171,9 +172,9 @@ func TestWords(t *testing.T) {
 	has(render(t, damageBanner(&in)), "Read as lenient or rabbitmq or qpid the bytes make a whole table.")
 
 	now := fixtureNow
-	has(troubleWords(BrokerStatus{NextAttempt: now.Add(300 * time.Millisecond)}, now), "next attempt now")
-	has(troubleWords(BrokerStatus{NextAttempt: now.Add(-5 * time.Second)}, now), "next attempt now")
-	has(troubleWords(BrokerStatus{NextAttempt: now.Add(5 * time.Second)}, now), "next attempt in 5 s")
+	has(troubleWords(source.Status{NextAttempt: now.Add(300 * time.Millisecond)}, now), "next attempt now")
+	has(troubleWords(source.Status{NextAttempt: now.Add(-5 * time.Second)}, now), "next attempt now")
+	has(troubleWords(source.Status{NextAttempt: now.Add(5 * time.Second)}, now), "next attempt in 5 s")
 
 	d := BuildDiff([]Message{{
 		Seq:        12338,

@@ -1170,7 +1170,7 @@ func emptyList(p Page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = visible([]byte(p.Broker.Queue)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = visible([]byte(p.Broker.Name)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

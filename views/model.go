@@ -15,6 +15,7 @@ package views
 import (
 	"time"
 
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/static"
 )
 
@@ -24,7 +25,7 @@ type Page struct {
 	Title  string         // before " · headerglass"; "" = the queue's name
 	Links  Links          // what every URL on the page is built from
 	Assets *static.Assets // hashed URLs of the scripts and styles; nil draws the page without them
-	Broker BrokerStatus
+	Broker source.Status
 	Bar    QueryBar
 	Keys   KeyList
 	Chart  Histogram
@@ -39,102 +40,6 @@ type Page struct {
 	Now     time.Time // what relative times count from; zero leaves them out
 	// Examples are the filters that the help panel shows; nil leaves them out.
 	Examples []FilterExample
-}
-
-// State is what the connection to the broker is doing.
-type State string
-
-// The states a connection can be in. An empty State is drawn like StateStopped.
-const (
-	StateIdle       State = "idle" // nothing was begun yet
-	StateConnecting State = "connecting"
-	StateConsuming  State = "consuming"
-	StateWindowFull State = "window full" // peek holds as many messages as it may
-	// peek gave everything back and looks again at NextAttempt
-	StatePaused       State = "paused"
-	StateReconnecting State = "reconnecting"
-	// connection.blocked: the broker is short of memory or disk
-	StateBlocked State = "blocked"
-	// drain acknowledges nothing more until the spool takes messages again
-	StateSpoolFull   State = "spool full"
-	StateSpoolFailed State = "spool failed" // likewise: the spool cannot be written
-	StateStopped     State = "stopped"
-	StateReplaying   State = "replaying" // files are being read
-	StateReplayed    State = "replayed"  // files have been read
-)
-
-// States are all of them.
-func States() []State {
-	return []State{
-		StateIdle,
-		StateConnecting,
-		StateConsuming,
-		StateWindowFull,
-		StatePaused,
-		StateReconnecting,
-		StateBlocked,
-		StateSpoolFull,
-		StateSpoolFailed,
-		StateStopped,
-		StateReplaying,
-		StateReplayed,
-	}
-}
-
-// Spool is the store on disk.
-type Spool struct {
-	Messages        uint64
-	Dropped         uint64 // given up for newer ones since the start
-	Bytes, MaxBytes int64
-}
-
-// BrokerStatus is the top bar: where messages come from and what reading them does to the queue.
-type BrokerStatus struct {
-	State       State
-	Since       time.Time // when State was entered; zero = unknown
-	Error       string    // why, as one plain sentence without secrets; "" = nothing is wrong
-	NextAttempt time.Time // when the next attempt is due; zero = none is planned
-	// Mode is "peek", "drain", "copy", "stream", "replay" or "demo"; "" hides the safety badge.
-	Mode string
-	// Blocked is why the broker has blocked the connection, in its words; "" = it has not, or gave
-	// no reason.
-	Blocked string
-	// URL is the broker's address without the password; "" = none to show.
-	URL string
-	// Reconnects counts the connections that were lost and made again.
-	Reconnects uint64
-	// Queue is the queue, the exchange with its binding key in copy mode, or the files in replay
-	// mode.
-	Queue        string
-	Held         uint64    // unacknowledged at this moment (peek)
-	Window       uint64    // how many peek may hold
-	HeldSince    time.Time // when the first of those held arrived; zero = none is held
-	GiveBackAt   time.Time // when peek gives them back; zero = none is held
-	Known        uint64    // delivered again and not stored again
-	GivenBack    uint64    // returned with basic.nack so far
-	Acknowledged uint64    // acknowledged, so removed, so far (drain)
-	// Ready and Consumers are the broker's own figures at ObservedAt: messages waiting in the
-	// queue, and consumers of it other than this one. A zero ObservedAt says that it was not asked.
-	Ready, Consumers uint64
-	ObservedAt       time.Time
-	QueueType        string // "classic", "quorum" or "stream"; "" = not known
-	Policy           string // the policy that applies to the queue; "" = none, or not known
-	// deliveries after which a quorum queue drops a message; 0 = none, or not known
-	DeliveryLimit uint64
-	Management    string // what went wrong when the management API was asked; "" = nothing
-	Spool         *Spool // what is on disk; nil = nothing is kept there
-	// StreamOffset is that of the last message stored from a stream; negative = none yet.
-	StreamOffset int64
-	Product      string // server-properties of connection.start; "" = not known yet
-	Version      string
-	Rate         float64 // arrivals a second
-	Stored       uint64  // messages kept now
-	Evicted      uint64  // messages that gave way to newer ones
-	Oldest       time.Time
-	Bytes        int64 // bytes kept
-	MaxBytes     int64 // the bound on them
-	// an exact command that publishes one test message here; shown while the list is empty
-	PublishCommand string
 }
 
 // QueryBar is the filter, its time range and the live control.

@@ -16,6 +16,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/static"
 )
 
@@ -93,10 +94,10 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 	}, InspectorOptions{})
 	p := Page{
 		Title: hostile,
-		Broker: BrokerStatus{
-			Queue:          hostile,
+		Broker: source.Status{
+			Name:           hostile,
 			Error:          hostile,
-			Mode:           "peek",
+			Mode:           source.Peek,
 			Product:        hostile,
 			Policy:         hostile,
 			QueueType:      hostile,
@@ -160,7 +161,7 @@ func TestZeroPages(t *testing.T) {
 		"error":     ErrorPage(Page{Problem: &Problem{}}),
 		"pane":      InspectorPane(Page{}),
 		"rows":      LiveRows(List{}, Links{}),
-		"strip":     BrokerStrip(BrokerStatus{}, time.Time{}),
+		"strip":     BrokerStrip(source.Status{}, time.Time{}),
 		"keys":      KeyPanel(KeyList{}, Links{}),
 		"inspector": InspectorPane(Page{Inspector: new(BuildInspector(Message{}, InspectorOptions{}))}),
 		"no table":  InspectorPane(Page{Inspector: new(BuildInspector(Message{HasHeaders: true}, InspectorOptions{}))}),

@@ -3,108 +3,77 @@ package views
 import (
 	"strings"
 	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
-func stateWord(s State) string {
-	if s == "" {
-		return string(StateStopped)
-	}
-	return string(s)
-}
-
 // stateClass is how a state looks: good, waiting, bad or quiet.
-func stateClass(s State) string {
+func stateClass(s source.State) string {
 	switch s {
-	case StateConsuming, StateWindowFull, StateReplayed:
+	case source.Consuming, source.WindowFull, source.Replayed:
 		return "good"
-	case StateConnecting, StateReconnecting, StateReplaying, StatePaused, StateIdle:
+	case source.Connecting, source.Reconnecting, source.Replaying, source.Paused, source.Idle:
 		return "wait"
-	case StateBlocked, StateSpoolFull, StateSpoolFailed:
+	case source.Blocked, source.SpoolFull, source.SpoolFailed:
 		return "bad"
 	default:
 		return "quiet"
 	}
 }
 
-func modeClass(mode string) string {
-	if mode == "drain" {
-		return "takes"
-	}
-	return "safe"
+// conduct is what the page says about a mode.
+type conduct struct {
+	class, icon string // of the safety badge
+	badge       string // its words
+	doing       string // what reading does to what is read, in sentences
+	exit        string // what happens to it when the explorer ends; "" = nothing
+	acked       string // what acknowledging has done, as the name of a count; "" = the count says nothing
 }
 
-func modeIcon(mode string) string {
-	if mode == "drain" {
-		return "drain"
-	}
-	return "shield"
-}
-
-// modeWords is the safety badge.
-func modeWords(s BrokerStatus) string {
-	w := s.Mode
+// conductOf words what the source does.
+func conductOf(s source.Status) conduct {
+	c := conduct{class: "safe", icon: "shield", badge: string(s.Mode), doing: "Nothing is consumed at the moment."}
 	switch s.Mode {
-	case "peek":
-		w = "peek: holds " + num(s.Held) + ", returns them on exit"
-	case "drain":
-		w = "drain: removes messages"
-	case "copy":
-		w = "copy: takes nothing"
-	case "stream":
-		w = "stream: reads only"
-	case "replay":
-		w = "replay: files, no broker"
-	case "demo":
-		w = "demo: made-up messages, built-in broker"
-	}
-	if s.Consumers > 0 && (s.Mode == "peek" || s.Mode == "drain") {
-		w += " · shared with " + plural(s.Consumers, "other consumer")
-	}
-	return w
-}
-
-func modeSentence(mode string) string {
-	switch mode {
-	case "peek":
-		return "Messages are taken without acknowledging them, kept from other consumers while they are held, and given back to the queue with basic.nack. None is removed."
-	case "drain":
-		return "Each message is acknowledged with basic.ack once it is stored here: it leaves the queue for good."
-	case "copy":
-		return "The explorer has a queue of its own, bound beside the others and deleted with it. What other consumers get does not change."
-	case "stream":
-		return "A stream is read at an offset. Reading removes nothing and other readers are not affected."
-	case "replay":
-		return "The messages come from files. No broker is connected, and the files stay as they are."
-	case "demo":
-		return "The messages are made up by this process and read from an AMQP endpoint that it has built in. No broker is connected and no queue is touched."
-	default:
-		return "Nothing is consumed at the moment."
-	}
-}
-
-// exitSentence says what will happen to the queue when the explorer ends.
-func exitSentence(s BrokerStatus) string {
-	switch s.Mode {
-	case "peek":
+	case source.Peek:
+		c.badge = "peek: holds " + num(s.Held) + ", returns them on exit"
+		c.doing = "Messages are taken without acknowledging them, kept from other consumers while they are held, " +
+			"and given back to the queue with basic.nack. None is removed."
+		c.exit = "On exit what is held, " + plural(s.Held, "message") +
+			", is given back with basic.nack and requeue, flagged as redelivered. " +
+			"If the process is killed, the broker requeues them itself."
 		if s.Held == 0 {
-			return "On exit there is nothing to give back at the moment."
+			c.exit = "On exit there is nothing to give back at the moment."
 		}
-		return "On exit what is held, " + plural(
-			s.Held,
-			"message",
-		) + ", is given back with basic.nack and requeue, flagged as redelivered. If the process is killed, the broker requeues them itself."
-	case "drain":
+	case source.Drain:
+		c.class, c.icon, c.badge, c.acked = "takes", "drain", "drain: removes messages", "Acknowledged, so removed"
+		c.doing = "Each message is acknowledged with basic.ack once it is stored here: it leaves the queue for good."
+		c.exit = "On exit what is stored has been acknowledged; what is still under way goes back to the queue. " +
+			"Messages kept only in memory are gone with this process."
 		if s.Spool != nil {
-			return "On exit what is on disk has been acknowledged, and the next start shows it again; what is still under way goes back to the queue."
+			c.exit = "On exit what is on disk has been acknowledged, and the next start shows it again; " +
+				"what is still under way goes back to the queue."
 		}
-		return "On exit what is stored has been acknowledged; what is still under way goes back to the queue. Messages kept only in memory are gone with this process."
-	case "copy":
-		return "On exit the explorer's own queue is deleted with what is left in it."
-	case "stream":
-		return "On exit the consumer is cancelled; the stream stays as it is."
-	default:
-		return ""
+	case source.Copy:
+		c.badge, c.acked = "copy: takes nothing", "Acknowledged in the explorer's own queue"
+		c.doing = "The explorer has a queue of its own, bound beside the others and deleted with it. " +
+			"What other consumers get does not change."
+		c.exit = "On exit the explorer's own queue is deleted with what is left in it."
+	case source.Stream:
+		c.badge, c.acked = "stream: reads only", "Acknowledged to get more, removing nothing"
+		c.doing = "A stream is read at an offset. Reading removes nothing and other readers are not affected."
+		c.exit = "On exit the consumer is cancelled; the stream stays as it is."
+	case source.Replay:
+		c.badge = "replay: files, no broker"
+		c.doing = "The messages come from files. No broker is connected, and the files stay as they are."
+	case source.Demo:
+		c.badge = "demo: made-up messages, built-in broker"
+		c.doing = "The messages are made up by this process and read from an AMQP endpoint that it has built in. " +
+			"No broker is connected and no queue is touched."
 	}
+	if s.Consumers > 0 && s.Mode.Shared() {
+		c.badge += " · shared with " + plural(s.Consumers, "other consumer")
+	}
+	return c
 }
 
 // fact is a line of the safety panel. Foreign values come from the broker or the configuration.
@@ -114,7 +83,7 @@ type fact struct {
 }
 
 // safetyFacts are the figures of the safety panel.
-func safetyFacts(s BrokerStatus, now time.Time) []fact {
+func safetyFacts(s source.Status, now time.Time) []fact {
 	var facts []fact
 	add := func(name, value string) {
 		if value != "" {
@@ -144,8 +113,7 @@ func safetyFacts(s BrokerStatus, now time.Time) []fact {
 			add(name, num(n))
 		}
 	}
-	broker := s.Mode == "peek" || s.Mode == "drain" || s.Mode == "copy" || s.Mode == "stream"
-	if s.Mode == "peek" {
+	if s.Mode == source.Peek {
 		held := num(s.Held)
 		if s.Window > 0 {
 			held += " of " + num(s.Window)
@@ -155,11 +123,11 @@ func safetyFacts(s BrokerStatus, now time.Time) []fact {
 		add("Given back at the latest", when(s.GiveBackAt))
 		add("Given back so far", num(s.GivenBack))
 	}
-	if s.Mode == "drain" || broker && s.Acknowledged > 0 {
-		add("Acknowledged, so removed", num(s.Acknowledged))
+	if name := conductOf(s).acked; name != "" && (s.Acknowledged > 0 || s.Mode == source.Drain) {
+		add(name, num(s.Acknowledged))
 	}
 	counted("Delivered again, kept once", s.Known)
-	if s.Mode == "stream" && s.StreamOffset >= 0 {
+	if s.Mode == source.Stream && s.StreamOffset >= 0 {
 		add("Offset of the last message", num(s.StreamOffset))
 	}
 	if !s.ObservedAt.IsZero() {
@@ -170,24 +138,24 @@ func safetyFacts(s BrokerStatus, now time.Time) []fact {
 	foreign("Queue type", s.QueueType)
 	foreign("Policy", s.Policy)
 	counted("Delivery limit", s.DeliveryLimit)
-	state := stateWord(s.State)
+	state := s.State.String()
 	if since := when(s.Since); since != "" {
 		state += " since " + since
 	}
 	add("State", state)
 	add("Next attempt", when(s.NextAttempt))
 	counted("Connections made again", s.Reconnects)
-	if broker {
+	if s.Mode.AtBroker() {
 		foreign("Broker", strings.TrimSpace(s.Product+" "+s.Version))
 		foreign("Address", s.URL)
 	}
-	kept := plural(s.Stored, "message") + ", " + size(s.Bytes)
-	if s.MaxBytes > 0 {
-		kept += " of " + size(s.MaxBytes)
+	kept := plural(s.Kept.Messages, "message") + ", " + size(s.Kept.Bytes)
+	if s.Kept.MaxBytes > 0 {
+		kept += " of " + size(s.Kept.MaxBytes)
 	}
 	add("Kept here", kept)
-	add("Oldest kept", when(s.Oldest))
-	counted("Made way for newer ones", s.Evicted)
+	add("Oldest kept", when(s.Kept.Oldest))
+	counted("Made way for newer ones", s.Kept.Evicted)
 	if sp := s.Spool; sp != nil {
 		add("On disk", plural(sp.Messages, "message")+", "+size(sp.Bytes)+" of "+size(sp.MaxBytes))
 		counted("Dropped from disk for newer ones", sp.Dropped)
@@ -195,22 +163,22 @@ func safetyFacts(s BrokerStatus, now time.Time) []fact {
 	return facts
 }
 
-func keptTitle(s BrokerStatus) string {
-	t := size(s.Bytes)
-	if s.MaxBytes > 0 {
-		t += " of " + size(s.MaxBytes)
+func keptTitle(k source.Kept) string {
+	t := size(k.Bytes)
+	if k.MaxBytes > 0 {
+		t += " of " + size(k.MaxBytes)
 	}
-	if s.Evicted > 0 {
-		t += "; " + num(s.Evicted) + " older ones made way"
+	if k.Evicted > 0 {
+		t += "; " + num(k.Evicted) + " older ones made way"
 	}
 	return t
 }
 
 // troubleWords say since when something is wrong and what comes next.
-func troubleWords(s BrokerStatus, now time.Time) string {
+func troubleWords(s source.Status, now time.Time) string {
 	var words []string
 	if !s.Since.IsZero() {
-		w := " " + stateWord(s.State) + " since " + clock(s.Since, time.UTC)[:8] + " UTC"
+		w := " " + s.State.String() + " since " + clock(s.Since, time.UTC)[:8] + " UTC"
 		if r := relative(s.Since, now); r != "" {
 			w += " (" + r + ")"
 		}

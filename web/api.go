@@ -13,7 +13,6 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 	"github.com/headerglass/headerglass/fieldtable/wire"
-	"github.com/headerglass/headerglass/views"
 )
 
 func (s *Server) apiMessages(w http.ResponseWriter, r *http.Request) error {
@@ -232,11 +231,7 @@ func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) apiStatus(w http.ResponseWriter, r *http.Request) error {
 	st := s.status()
 	b := []byte(`{"broker":{`)
-	state := st.State
-	if state == "" {
-		state = views.StateStopped
-	}
-	b = typedjson.AppendString(member(b, "state"), string(state))
+	b = typedjson.AppendString(member(b, "state"), st.State.String())
 	b = appendTime(member(b, "since"), st.Since)
 	b = member(b, "error")
 	if st.Error == "" {
@@ -245,12 +240,12 @@ func (s *Server) apiStatus(w http.ResponseWriter, r *http.Request) error {
 		b = typedjson.AppendString(b, st.Error)
 	}
 	b = append(b, '}')
-	b = typedjson.AppendString(member(b, "mode"), st.Mode)
+	b = typedjson.AppendString(member(b, "mode"), string(st.Mode))
 	b = strconv.AppendUint(member(b, "held"), st.Held, 10)
-	b = strconv.AppendUint(member(b, "stored"), st.Stored, 10)
-	b = strconv.AppendUint(member(b, "evicted"), st.Evicted, 10)
-	b = strconv.AppendInt(member(b, "bytes"), st.Bytes, 10)
-	b = strconv.AppendFloat(member(b, "rate"), st.Rate, 'f', -1, 64)
+	b = strconv.AppendUint(member(b, "stored"), st.Kept.Messages, 10)
+	b = strconv.AppendUint(member(b, "evicted"), st.Kept.Evicted, 10)
+	b = strconv.AppendInt(member(b, "bytes"), st.Kept.Bytes, 10)
+	b = strconv.AppendFloat(member(b, "rate"), st.Kept.Rate, 'f', -1, 64)
 	b = strconv.AppendUint(member(b, "full_decodes"), s.FullDecodes(), 10)
 	return writeJSON(w, append(b, '}'))
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
-	"github.com/headerglass/headerglass/views"
 )
 
 // same compares a response's body with the literal JSON wanted, white space aside.
@@ -190,9 +190,9 @@ func TestAPIStatus(t *testing.T) {
 		t.Errorf("broker %v", broker)
 	}
 	f = newFixture(t, func(c *Config, _ *archive.Config) {
-		c.Broker = func() views.BrokerStatus {
-			return views.BrokerStatus{
-				State: views.StateReconnecting,
+		c.Broker = func() source.Status {
+			return source.Status{
+				State: source.Reconnecting,
 				Error: "The broker refused the user name or password.",
 			}
 		}

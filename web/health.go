@@ -3,8 +3,6 @@ package web
 import (
 	"io"
 	"net/http"
-
-	"github.com/headerglass/headerglass/views"
 )
 
 // healthz says that the process serves requests.
@@ -20,18 +18,9 @@ func (s *Server) healthz(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	b := s.cfg.Broker()
-	if !consuming(b.State) {
+	if !b.State.Ready() {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	state := string(b.State)
-	if state == "" {
-		state = string(views.StateStopped)
-	}
-	_, _ = io.WriteString(w, state+"\n")
+	_, _ = io.WriteString(w, b.State.String()+"\n")
 	return nil
-}
-
-func consuming(s views.State) bool {
-	return s == views.StateConsuming || s == views.StateWindowFull || s == views.StateBlocked ||
-		s == views.StateReplayed
 }

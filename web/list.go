@@ -15,6 +15,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/views"
 )
 
@@ -62,7 +63,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 		}
 		f := fail(filterErr)
 		p.Bar.Error = &views.QueryError{Offset: f.Offset, End: f.End, Msg: f.Msg}
-		p.List = views.List{Total: p.Broker.Stored, Empty: views.EmptyNoMatch, Selected: selected, Last: snap.Last()}
+		p.List = views.List{Total: p.Broker.Kept.Messages, Empty: views.EmptyNoMatch, Selected: selected, Last: snap.Last()}
 		return p, nil
 	}
 	found, err := s.page(ctx, snap, req)
@@ -89,7 +90,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 	p.List = views.List{
 		Rows:       rows(snap, sorted, req),
 		Older:      found.Next,
-		Total:      p.Broker.Stored,
+		Total:      p.Broker.Kept.Messages,
 		Selected:   selected,
 		Incomplete: !found.Complete && len(found.Messages) < req.limit,
 		Last:       snap.Last(),
@@ -173,12 +174,17 @@ func (s *Server) frame(q views.Query) views.Page {
 }
 
 // status is the broker's state with what the archive knows.
-func (s *Server) status() views.BrokerStatus {
+func (s *Server) status() source.Status {
 	b := s.cfg.Broker()
 	st := s.archive.Stats()
-	b.Stored, b.Evicted, b.Oldest = st.Stored-st.Evicted, st.Evicted, st.Oldest
-	b.Bytes, b.MaxBytes = st.Bytes, st.MaxBytes
-	b.Rate = s.rate()
+	b.Kept = source.Kept{
+		Messages: st.Stored - st.Evicted,
+		Evicted:  st.Evicted,
+		Oldest:   st.Oldest,
+		Bytes:    st.Bytes,
+		MaxBytes: st.MaxBytes,
+		Rate:     s.rate(),
+	}
 	return b
 }
 

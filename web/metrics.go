@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
 // newMetrics sets up a registry of the server's own.
@@ -87,11 +87,8 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(g.held, float64(b.Held))
 	counter(g.givenBack, b.GivenBack)
 	counter(g.acknowledged, b.Acknowledged)
-	state := b.State
-	if state == "" {
-		state = views.StateStopped
-	}
-	for _, other := range views.States() {
+	state := source.State(b.State.String())
+	for _, other := range source.States() {
 		if other != state {
 			gauge(g.broker, 0, string(other))
 		}

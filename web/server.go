@@ -20,8 +20,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/static"
-	"github.com/headerglass/headerglass/views"
 	"github.com/headerglass/headerglass/web/live"
 )
 
@@ -30,7 +30,7 @@ import (
 type Config struct {
 	Archive *archive.Archive
 	// Broker reports the state of the connection to the broker. Nil: none.
-	Broker func() views.BrokerStatus
+	Broker func() source.Status
 	// Dialect reads field tables unless a request asks for another. Nil:
 	// fieldtable.Lenient.
 	Dialect *fieldtable.Dialect
@@ -94,7 +94,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Broker == nil {
-		cfg.Broker = func() views.BrokerStatus { return views.BrokerStatus{} }
+		cfg.Broker = func() source.Status { return source.Status{} }
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now

@@ -16,8 +16,8 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
-	"github.com/headerglass/headerglass/views"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,12 +40,12 @@ func newFixture(t *testing.T, change ...func(*Config, *archive.Config)) *fixture
 	f := &fixture{t: t}
 	var acfg archive.Config
 	cfg := Config{
-		Broker: func() views.BrokerStatus {
-			return views.BrokerStatus{
-				State: views.StateConsuming,
+		Broker: func() source.Status {
+			return source.Status{
+				State: source.Consuming,
 				Since: noon,
-				Mode:  "peek",
-				Queue: "orders.dlq",
+				Mode:  source.Peek,
+				Name:  "orders.dlq",
 				Held:  3,
 			}
 		},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/views"
 )
 
@@ -187,7 +188,7 @@ func (s *Server) axis(snap archive.Snapshot, q views.Query) (axis, bool) {
 	}
 	now := s.cfg.Now()
 	// What was captured long ago would be a line at the edge of the time since.
-	if s.cfg.Broker().State == views.StateReplayed {
+	if s.cfg.Broker().State == source.Replayed {
 		now = newest.Received().Add(1)
 	}
 	// Outside of what is kept there is nothing to see.

@@ -11,20 +11,20 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
 func TestHealth(t *testing.T) {
-	state := views.StateConsuming
+	state := source.Consuming
 	f := newFixture(t, func(c *Config, _ *archive.Config) {
-		c.Broker = func() views.BrokerStatus { return views.BrokerStatus{State: state} }
+		c.Broker = func() source.Status { return source.Status{State: state} }
 	})
 	for _, tt := range []struct {
-		state views.State
+		state source.State
 		ready int
 	}{
-		{views.StateConsuming, 200}, {views.StateWindowFull, 200}, {views.StateBlocked, 200},
-		{views.StateConnecting, 503}, {views.StateReconnecting, 503}, {views.StateStopped, 503}, {"", 503},
+		{source.Consuming, 200}, {source.WindowFull, 200}, {source.Blocked, 200},
+		{source.Connecting, 503}, {source.Reconnecting, 503}, {source.Stopped, 503}, {"", 503},
 	} {
 		state = tt.state
 		f.get("/healthz").want(http.StatusOK).wantText("ok")
@@ -69,7 +69,7 @@ func TestMetrics(t *testing.T) {
 
 func TestMetricsOfAnUnknownState(t *testing.T) {
 	f := newFixture(t, func(c *Config, _ *archive.Config) {
-		c.Broker = func() views.BrokerStatus { return views.BrokerStatus{State: "new"} }
+		c.Broker = func() source.Status { return source.Status{State: "new"} }
 	})
 	f.get("/metrics").wantText(`headerglass_broker_state{state="new"} 1`)
 }

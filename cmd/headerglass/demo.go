@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/broker"
 	"github.com/headerglass/headerglass/web/embedded"
 	"github.com/headerglass/headerglass/web/embedded/traffic"
@@ -46,7 +46,7 @@ func (c *demoCmd) Run(ctx context.Context, std stdio) error {
 	}()
 	err = c.explore(ctx, std, a, d, broker.Config{
 		URL:         endpoint.URL(),
-		Mode:        broker.ModeDrain,
+		Mode:        source.Drain,
 		Queue:       demoQueue,
 		AcceptLoss:  true,
 		DialTimeout: 5 * time.Second,
@@ -59,8 +59,7 @@ func (c *demoCmd) Run(ctx context.Context, std stdio) error {
 }
 
 // demoStatus draws the consumer of the built-in endpoint: what it acknowledges is nobody's.
-func demoStatus(s broker.Status) views.BrokerStatus {
-	b := brokerStatus(s)
-	b.Mode = "demo"
-	return b
+func demoStatus(s source.Status) source.Status {
+	s.Mode = source.Demo
+	return s
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web"
 	"github.com/headerglass/headerglass/web/broker"
 )
@@ -166,7 +166,7 @@ func (f *explorerFlags) explore(
 	a *archive.Archive,
 	d *fieldtable.Dialect,
 	cfg broker.Config,
-	draw func(broker.Status) views.BrokerStatus,
+	draw func(source.Status) source.Status,
 ) error {
 	log := f.logger(std.err)
 	cfg.Archive, cfg.Logger, cfg.Version = a, log, buildVersion(debug.ReadBuildInfo())
@@ -174,17 +174,17 @@ func (f *explorerFlags) explore(
 	if err != nil {
 		return usageError{err.Error()}
 	}
-	return f.show(ctx, std, log, a, d, source{
+	return f.show(ctx, std, log, a, d, feed{
 		run:    consumer.Run,
-		status: func() views.BrokerStatus { return draw(consumer.Status()) },
+		status: func() source.Status { return draw(consumer.Status()) },
 	})
 }
 
-// source is where the messages of an archive come from.
-type source struct {
+// feed is where the messages of an archive come from.
+type feed struct {
 	// writes them until ctx is done; an earlier end is an error
 	run    func(ctx context.Context) error
-	status func() views.BrokerStatus
+	status func() source.Status
 }
 
 // show serves the archive and runs the source until ctx is done or one of them fails. The address
@@ -195,7 +195,7 @@ func (f *explorerFlags) show(
 	log *slog.Logger,
 	a *archive.Archive,
 	d *fieldtable.Dialect,
-	src source,
+	src feed,
 ) error {
 	auth, tlsConfig, err := f.access(log)
 	if err != nil {
@@ -266,49 +266,4 @@ func (f *explorerFlags) show(
 		serveErr = nil
 	}
 	return errors.Join(serveErr, runErr)
-}
-
-// brokerStatus draws the consumer's status for the page.
-func brokerStatus(s broker.Status) views.BrokerStatus {
-	name := s.Queue
-	if s.Mode == broker.ModeCopy {
-		name = s.Exchange
-	}
-	b := views.BrokerStatus{
-		State:         views.State(s.State),
-		Since:         s.Since,
-		Error:         s.Err,
-		NextAttempt:   s.NextAttempt,
-		Mode:          s.Mode.String(),
-		Blocked:       s.Blocked,
-		URL:           s.URL,
-		Reconnects:    s.Reconnects,
-		Queue:         name,
-		Held:          s.Held,
-		Window:        uint64(s.Window),
-		HeldSince:     s.HeldSince,
-		GiveBackAt:    s.GiveBackAt,
-		Known:         s.Known,
-		GivenBack:     s.GivenBack,
-		Acknowledged:  s.Acknowledged,
-		Ready:         uint64(max(s.Ready, 0)),
-		Consumers:     uint64(max(s.Consumers, 0)),
-		ObservedAt:    s.ObservedAt,
-		QueueType:     s.QueueType,
-		Policy:        s.Policy,
-		DeliveryLimit: uint64(max(s.DeliveryLimit, 0)),
-		Management:    s.Management,
-		StreamOffset:  s.StreamOffset,
-		Product:       s.Product,
-		Version:       s.Version,
-	}
-	if s.Spool != nil {
-		b.Spool = &views.Spool{
-			Messages: s.Spool.Messages,
-			Dropped:  s.Spool.Dropped,
-			Bytes:    s.Spool.Bytes,
-			MaxBytes: s.Spool.MaxBytes,
-		}
-	}
-	return b
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/capture"
 )
 
@@ -39,10 +39,10 @@ func (c *replayCmd) Run(ctx context.Context, std stdio) error {
 		return err
 	}
 	r.archive = a
-	r.set(views.StateReplaying, "")
-	return c.show(ctx, std, r.log, a, d, source{
+	r.set(source.Replaying, "")
+	return c.show(ctx, std, r.log, a, d, feed{
 		run:    r.run,
-		status: func() views.BrokerStatus { return *r.status.Load() },
+		status: func() source.Status { return *r.status.Load() },
 	})
 }
 
@@ -52,7 +52,7 @@ type replay struct {
 	archive   *archive.Archive
 	bodyLimit int // octets kept of a body
 	log       *slog.Logger
-	status    atomic.Pointer[views.BrokerStatus]
+	status    atomic.Pointer[source.Status]
 }
 
 func (r *replay) close() {
@@ -62,12 +62,12 @@ func (r *replay) close() {
 }
 
 // set replaces the status.
-func (r *replay) set(state views.State, trouble string) {
-	r.status.Store(&views.BrokerStatus{
+func (r *replay) set(state source.State, trouble string) {
+	r.status.Store(&source.Status{
 		State: state,
 		Since: time.Now(),
-		Mode:  "replay",
-		Queue: r.names(),
+		Mode:  source.Replay,
+		Name:  r.names(),
 		Error: trouble,
 	})
 }
@@ -121,7 +121,7 @@ func (r *replay) run(ctx context.Context) error {
 	if err != nil {
 		trouble = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
-	r.set(views.StateReplayed, trouble)
+	r.set(source.Replayed, trouble)
 	<-ctx.Done()
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/broker"
 	"github.com/headerglass/headerglass/web/spool"
 )
@@ -40,11 +40,11 @@ type serveCmd struct {
 	explorerFlags
 }
 
-// source works out what to read from the flags that name it.
-func (c *serveCmd) source() (broker.Mode, error) {
+// mode works out how to read from the flags that name it.
+func (c *serveCmd) mode() (source.Mode, error) {
 	switch {
 	case c.Window < 1 || c.Window > broker.MaxWindow:
-		return 0, usageError{
+		return "", usageError{
 			fmt.Sprintf(
 				"--window %d: the window is 1 to %d messages, what a prefetch count can say",
 				c.Window,
@@ -52,44 +52,44 @@ func (c *serveCmd) source() (broker.Mode, error) {
 			),
 		}
 	case c.Prefetch < 1 || c.Prefetch > broker.MaxWindow:
-		return 0, usageError{
+		return "", usageError{
 			fmt.Sprintf("--prefetch %d: the prefetch count is 1 to %d messages", c.Prefetch, broker.MaxWindow),
 		}
 	case c.Hold <= 0:
-		return 0, usageError{"--hold must be above 0"}
+		return "", usageError{"--hold must be above 0"}
 	case c.Spool != "" && c.SpoolSize < spool.MinMaxBytes:
-		return 0, usageError{fmt.Sprintf("--spool-size must be at least %dMiB", spool.MinMaxBytes>>20)}
+		return "", usageError{fmt.Sprintf("--spool-size must be at least %dMiB", spool.MinMaxBytes>>20)}
 	case c.Queue == "" && c.Exchange == "":
-		return 0, usageError{
+		return "", usageError{
 			"say what to read: --queue NAME to look into a queue, or --exchange NAME --binding KEY for copies of what an exchange routes; headerglass demo needs neither",
 		}
 	case c.Queue != "" && c.Exchange != "":
-		return 0, usageError{"--queue and --exchange exclude each other: a queue is read itself, an exchange is copied"}
+		return "", usageError{"--queue and --exchange exclude each other: a queue is read itself, an exchange is copied"}
 	case c.Exchange != "" && (c.Mode != "peek" || c.Offset != ""):
-		return 0, usageError{
+		return "", usageError{
 			"--mode and --offset are for --queue: what an exchange routes is copied, and nothing is removed",
 		}
 	case c.Spool != "" && c.Exchange == "" && c.Mode != "drain":
-		return 0, usageError{
+		return "", usageError{
 			"--spool is for --mode drain and --exchange: otherwise the broker keeps the messages itself",
 		}
 	case c.Exchange != "":
-		return broker.ModeCopy, nil
+		return source.Copy, nil
 	case len(c.Binding) > 0:
-		return 0, usageError{"--binding needs --exchange"}
+		return "", usageError{"--binding needs --exchange"}
 	case c.Offset != "" && c.Mode == "drain":
-		return 0, usageError{"--offset reads a stream, which keeps its messages: leave out --mode drain"}
+		return "", usageError{"--offset reads a stream, which keeps its messages: leave out --mode drain"}
 	case c.Offset != "":
-		return broker.ModeStream, nil
+		return source.Stream, nil
 	case c.Mode == "drain":
-		return broker.ModeDrain, nil
+		return source.Drain, nil
 	}
-	return broker.ModePeek, nil
+	return source.Peek, nil
 }
 
 // Run shows the queue until a signal arrives.
 func (c *serveCmd) Run(ctx context.Context, std stdio) error {
-	mode, err := c.source()
+	mode, err := c.mode()
 	if err != nil {
 		return err
 	}
@@ -129,10 +129,9 @@ func (c *serveCmd) Run(ctx context.Context, std stdio) error {
 		AcceptRedeliveryCount: c.AcceptRedeliveryCount,
 		ManagementURL:         c.Management.value,
 		ExitOnError:           c.ExitOnError,
-	}, func(s broker.Status) views.BrokerStatus {
-		b := brokerStatus(s)
-		b.PublishCommand = publish
-		return b
+	}, func(s source.Status) source.Status {
+		s.PublishCommand = publish
+		return s
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
 // TestNodeMemoryAlarm: a node that is short of memory blocks who publishes. An explorer publishes
@@ -24,7 +26,7 @@ func TestNodeMemoryAlarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := run(t, Config{URL: c.url(), Queue: "q", Window: 10})
-	before.untilState(t, StateWindowFull)
+	before.untilState(t, source.WindowFull)
 
 	clear := func() { c.node.Eval(t, "vm_memory_monitor:set_vm_memory_high_watermark(0.4).") }
 	t.Cleanup(func() {
@@ -39,11 +41,11 @@ func TestNodeMemoryAlarm(t *testing.T) {
 	if b := <-blocked; !b.Active || b.Reason != "low on memory" {
 		t.Errorf("the publisher is told %+v", b)
 	}
-	during := run(t, Config{URL: c.url(), Queue: "q", Mode: ModeDrain, AcceptLoss: true})
+	during := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, AcceptLoss: true})
 	during.untilStored(t, 190)
 	for _, r := range []*running{before, during} {
-		if st := r.Status(); st.State != StateConsuming && st.State != StateWindowFull || st.Blocked != "" ||
-			st.Err != "" {
+		if st := r.Status(); st.State != source.Consuming && st.State != source.WindowFull || st.Blocked != "" ||
+			st.Error != "" {
 			t.Errorf("%+v", st)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/spool"
 )
 
@@ -44,7 +45,7 @@ func runChild() bool {
 			return true
 		}
 		defer sp.Close()
-		cfg.Mode, cfg.Prefetch, cfg.Spool = ModeDrain, 200, sp
+		cfg.Mode, cfg.Prefetch, cfg.Spool = source.Drain, 200, sp
 	}
 	c, err := New(cfg)
 	if err != nil {
@@ -60,7 +61,7 @@ func runChild() bool {
 			switch {
 			case cfg.Spool != nil:
 				fmt.Println(st.Stored)
-			case st.State == StateWindowFull && !said:
+			case st.State == source.WindowFull && !said:
 				said = true
 				fmt.Println("full")
 			}
@@ -166,10 +167,10 @@ func TestNodeSpoolIsWholeWhenKilled(t *testing.T) {
 					},
 				)
 			}
-			r := run(t, Config{URL: c.url(), Queue: "q", Mode: ModeDrain, Spool: openSpool(t, dir, spool.Config{})})
+			r := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, Spool: openSpool(t, dir, spool.Config{})})
 			until(t, "the queue is empty", func() bool {
 				st := r.Status()
-				return st.State == StateConsuming && st.Held == 0 && c.waiting(t, "q") == 0
+				return st.State == source.Consuming && st.Held == 0 && c.waiting(t, "q") == 0
 			})
 			if err := r.stop(t); err != nil {
 				t.Fatal(err)

@@ -6,37 +6,9 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/spool"
 )
-
-// Mode says what reading does to the queue.
-type Mode uint8
-
-const (
-	// ModePeek reads without acknowledging and gives everything back. It removes nothing.
-	ModePeek Mode = iota
-	// ModeDrain acknowledges what is stored, which removes it from the queue.
-	ModeDrain
-	// ModeCopy binds a queue of its own to an exchange and reads the copies routed to it.
-	ModeCopy
-	// ModeStream reads a stream from an offset. Streams keep what was read.
-	ModeStream
-)
-
-// String returns "peek", "drain", "copy" or "stream".
-func (m Mode) String() string {
-	switch m {
-	case ModePeek:
-		return "peek"
-	case ModeDrain:
-		return "drain"
-	case ModeCopy:
-		return "copy"
-	case ModeStream:
-		return "stream"
-	}
-	return "unknown"
-}
 
 // Defaults and bounds of [Config].
 const (
@@ -73,17 +45,18 @@ type Config struct {
 	// ServerName is the name that the broker's certificate must have; empty: the host of the URL.
 	ServerName string
 
-	Mode Mode
-	// Queue is read in every mode but ModeCopy.
+	// Mode is Peek, the default, Drain, Copy or Stream.
+	Mode source.Mode
+	// Queue is read in every mode but source.Copy.
 	Queue string
-	// Exchange and Bindings (routing keys) are for ModeCopy. No binding: "#", which reaches
+	// Exchange and Bindings (routing keys) are for source.Copy. No binding: "#", which reaches
 	// everything on a fanout, topic or headers exchange and nothing on a direct one.
 	Exchange string
 	Bindings []string
 	// CopyMaxLength and CopyMaxBytes bound the copy's queue on the broker, in messages and body
 	// bytes; its oldest messages are dropped.
 	CopyMaxLength, CopyMaxBytes int64
-	// Offset is where ModeStream starts: first, last, next (default), an offset, an RFC 3339 time,
+	// Offset is where source.Stream starts: first, last, next (default), an offset, an RFC 3339 time,
 	// or an age such as 15m or 2d.
 	Offset string
 
@@ -97,7 +70,7 @@ type Config struct {
 	// Prefetch bounds what is delivered ahead of the acknowledgements in the other modes, 1 to
 	// 65,535 messages.
 	Prefetch int
-	// Spool, in ModeDrain and ModeCopy, stores messages on disk: they are acknowledged when they
+	// Spool, in source.Drain and source.Copy, stores messages on disk: they are acknowledged when they
 	// are synced there, and then put into the archive. New loads what it holds into the archive. It
 	// belongs to the Consumer until Run returns; who opened it closes it.
 	Spool *spool.Spool

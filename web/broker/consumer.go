@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
 // Consumer reads one queue, exchange or stream into an archive.
@@ -38,7 +40,7 @@ func New(cfg Config) (*Consumer, error) {
 		err = cfg.complete()
 	}
 	c := &Consumer{cfg: cfg, endpoint: e, now: time.Now}
-	if err == nil && cfg.Mode == ModeStream {
+	if err == nil && cfg.Mode == source.Stream {
 		c.offset, err = parseOffset(cfg.Offset)
 	}
 	if err == nil && cfg.ManagementURL != "" {
@@ -91,6 +93,9 @@ func (cfg *Config) complete() error {
 	if cfg.CopyMaxBytes <= 0 {
 		cfg.CopyMaxBytes = DefaultCopyMaxBytes
 	}
+	if cfg.Mode == "" {
+		cfg.Mode = source.Peek
+	}
 	if cfg.Name == "" {
 		cfg.Name = "headerglass"
 	}
@@ -104,21 +109,21 @@ func (cfg *Config) complete() error {
 	switch {
 	case cfg.Archive == nil:
 		return errors.New("there is no archive to write to")
-	case cfg.Mode > ModeStream:
+	case !cfg.Mode.AtBroker():
 		return errors.New("the mode is unknown")
 	case cfg.Window < 1 || cfg.Window > MaxWindow:
 		return fmt.Errorf("the window is %d messages but must be 1 to %d", cfg.Window, MaxWindow)
 	case cfg.Prefetch < 1 || cfg.Prefetch > MaxWindow:
 		return fmt.Errorf("the prefetch is %d messages but must be 1 to %d", cfg.Prefetch, MaxWindow)
-	case cfg.Mode != ModeCopy && cfg.Queue == "":
+	case cfg.Mode != source.Copy && cfg.Queue == "":
 		return errors.New("no queue is given")
 	case len(cfg.Queue) > maxName || len(cfg.Exchange) > maxName:
 		return fmt.Errorf("a queue's or exchange's name has at most %d bytes", maxName)
-	case cfg.Mode == ModeCopy && cfg.Exchange == "":
+	case cfg.Mode == source.Copy && cfg.Exchange == "":
 		return errors.New("no exchange is given to copy from: the default exchange cannot be bound to")
-	case cfg.Spool != nil && cfg.Mode != ModeDrain && cfg.Mode != ModeCopy:
+	case cfg.Spool != nil && cfg.Mode != source.Drain && cfg.Mode != source.Copy:
 		return errors.New("a spool is for --mode drain and --exchange: otherwise the broker keeps the messages itself")
-	case cfg.Mode == ModeDrain && !cfg.AcceptLoss && cfg.Spool == nil:
+	case cfg.Mode == source.Drain && !cfg.AcceptLoss && cfg.Spool == nil:
 		return errors.New(
 			"drain removes messages from the queue and keeps them in memory only: keep them on disk with --spool DIR, or allow it with --accept-loss",
 		)
@@ -133,7 +138,7 @@ func (cfg *Config) complete() error {
 
 // prefetch is never 0, which would mean no limit.
 func (c *Consumer) prefetch() int {
-	if c.cfg.Mode == ModePeek {
+	if c.cfg.Mode == source.Peek {
 		return c.cfg.Window
 	}
 	if n := c.narrowed.Load(); n > 0 {
@@ -187,7 +192,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 // ask learns what the management API knows about the queue and refuses what would harm it.
 func (c *Consumer) ask(ctx context.Context) (queueFacts, *Error) {
 	unknown := queueFacts{DeliveryLimit: -1}
-	if c.management == nil || c.cfg.Mode == ModeCopy {
+	if c.management == nil || c.cfg.Mode == source.Copy {
 		return unknown, nil
 	}
 	facts, err := c.management.queue(ctx, c.endpoint.vhost, c.cfg.Queue)
@@ -197,15 +202,15 @@ func (c *Consumer) ask(ctx context.Context) (queueFacts, *Error) {
 	}
 	c.status.facts(facts)
 	switch {
-	case c.cfg.Mode == ModePeek && facts.Type == "quorum" && !c.cfg.AcceptRedeliveryCount:
+	case c.cfg.Mode == source.Peek && facts.Type == "quorum" && !c.cfg.AcceptRedeliveryCount:
 		return facts, c.refuseQuorum()
-	case c.cfg.Mode == ModePeek && facts.Type == "stream":
+	case c.cfg.Mode == source.Peek && facts.Type == "stream":
 		return facts, c.refuseStream()
-	case c.cfg.Mode == ModeStream && facts.Type != "stream" && facts.Type != "":
+	case c.cfg.Mode == source.Stream && facts.Type != "stream" && facts.Type != "":
 		return facts, c.refuseNoStream()
 	}
 	return facts, nil
 }
 
 // Status is cheap and safe for concurrent use.
-func (c *Consumer) Status() Status { return c.status.snapshot() }
+func (c *Consumer) Status() source.Status { return c.status.snapshot() }

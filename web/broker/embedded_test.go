@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/embedded"
 	"github.com/headerglass/headerglass/web/spool"
 )
@@ -47,7 +48,7 @@ func TestPeekGivesBackEverythingInOrder(t *testing.T) {
 	s := listen(t, embedded.Config{})
 	bodies := publish(t, s, "q", 100)
 	r := run(t, Config{URL: s.URL(), Queue: "q", Window: 40})
-	st := r.untilState(t, StateWindowFull)
+	st := r.untilState(t, source.WindowFull)
 	if st.Held != 40 || st.Stored != 40 || !slices.Equal(r.bodies(), bodies[:40]) {
 		t.Fatalf("held %d, stored %d: %v", st.Held, st.Stored, r.bodies())
 	}
@@ -55,7 +56,7 @@ func TestPeekGivesBackEverythingInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	queueIs(t, s, "q", embedded.QueueInfo{Ready: 100})
-	if st := r.Status(); st.GivenBack != 40 || st.Held != 0 || st.State != StateStopped {
+	if st := r.Status(); st.GivenBack != 40 || st.Held != 0 || st.State != source.Stopped {
 		t.Errorf("after the end: %+v", st)
 	}
 	again := run(t, Config{URL: s.URL(), Queue: "q", Window: 200})
@@ -68,7 +69,7 @@ func TestPeekGivesBackEverythingInOrder(t *testing.T) {
 func TestDrainAcknowledgesWhatIsStored(t *testing.T) {
 	s := listen(t, embedded.Config{})
 	bodies := publish(t, s, "q", 5000)
-	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, AcceptLoss: true, Prefetch: 100})
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: source.Drain, AcceptLoss: true, Prefetch: 100})
 	r.untilStored(t, 5000)
 	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
 	if err := r.stop(t); err != nil {
@@ -88,7 +89,7 @@ func TestDrainShowsEachMessageOnceThoughTheConnectionBreaksAgainAndAgain(t *test
 	s := listen(t, embedded.Config{})
 	bodies := publish(t, s, "q", 2000)
 	s.SetFaults(embedded.Faults{DropAfter: 40_000, WriteChunk: 4096})
-	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, AcceptLoss: true, Prefetch: 300})
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: source.Drain, AcceptLoss: true, Prefetch: 300})
 	until(t, "two connections broke", func() bool { return r.Status().Reconnects >= 2 })
 	s.SetFaults(embedded.Faults{})
 	r.untilStored(t, 2000)
@@ -146,12 +147,12 @@ func TestStatusTellsOthersAndDepth(t *testing.T) {
 	s := listen(t, embedded.Config{})
 	publish(t, s, "q", 30)
 	a := run(t, Config{URL: s.URL(), Queue: "q", Window: 10})
-	a.untilState(t, StateWindowFull)
+	a.untilState(t, source.WindowFull)
 	b := run(t, Config{URL: s.URL(), Queue: "q", Window: 10})
-	b.untilState(t, StateWindowFull)
+	b.untilState(t, source.WindowFull)
 	until(t, "b has observed", func() bool { return !b.Status().ObservedAt.IsZero() })
 	st := b.Status()
-	if st.Consumers != 1 || st.Ready < 10 || st.Ready > 20 || st.State != StateWindowFull || st.HeldSince.IsZero() ||
+	if st.Consumers != 1 || st.Ready < 10 || st.Ready > 20 || st.State != source.WindowFull || st.HeldSince.IsZero() ||
 		st.GiveBackAt.Sub(st.HeldSince) != DefaultHold {
 		t.Errorf("%+v", st)
 	}
@@ -167,8 +168,8 @@ func TestMessageBrokenOff(t *testing.T) {
 		acknowledged int
 	}{
 		{"peek", Config{}, false, 0},
-		{"drain", Config{Mode: ModeDrain, AcceptLoss: true}, false, 5},
-		{"spool", Config{Mode: ModeDrain}, true, 5},
+		{"drain", Config{Mode: source.Drain, AcceptLoss: true}, false, 5},
+		{"spool", Config{Mode: source.Drain}, true, 5},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := listen(t, embedded.Config{})
@@ -187,7 +188,7 @@ func TestMessageBrokenOff(t *testing.T) {
 			}
 			r := run(t, cfg)
 			st := r.untilKind(t, KindLost)
-			if !strings.Contains(st.Err, `broke off a message of queue "q"`) || st.State != StateReconnecting ||
+			if !strings.Contains(st.Error, `broke off a message of queue "q"`) || st.State != source.Reconnecting ||
 				st.Acknowledged != uint64(tc.acknowledged) {
 				t.Errorf("%+v", st)
 			}
@@ -195,7 +196,7 @@ func TestMessageBrokenOff(t *testing.T) {
 			until(
 				t,
 				"it is read again",
-				func() bool { return r.Status().Reconnects > 0 && r.Status().State == StateReconnecting },
+				func() bool { return r.Status().Reconnects > 0 && r.Status().State == source.Reconnecting },
 			)
 			queueIs(t, s, "q", embedded.QueueInfo{Ready: 9 - tc.acknowledged})
 			if got := r.bodies(); !slices.Equal(got, bodies) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
 func TestEndpointFromURL(t *testing.T) {
@@ -70,9 +71,9 @@ func TestNewNeverQuotesThePassword(t *testing.T) {
 		{URL: "amqp://u:" + word + "@h/"},
 		{URL: "amqp://u:" + word + "@h/", Queue: "q", Window: 65536},
 		{URL: "amqp://u:" + word + "@h/", Queue: "q", Window: -1},
-		{URL: "amqp://u:" + word + "@h/", Queue: "q", Mode: ModeDrain},
-		{URL: "amqp://u:" + word + "@h/", Queue: "q", Mode: ModeStream, Offset: "yesterday"},
-		{URL: "amqp://u:" + word + "@h/", Mode: ModeCopy},
+		{URL: "amqp://u:" + word + "@h/", Queue: "q", Mode: source.Drain},
+		{URL: "amqp://u:" + word + "@h/", Queue: "q", Mode: source.Stream, Offset: "yesterday"},
+		{URL: "amqp://u:" + word + "@h/", Mode: source.Copy},
 		{URL: "amqp://u:" + word + "@h/", Queue: "q", ManagementURL: "ftp://u:" + word + "@h"},
 		{URL: "amqp://u:" + word + "@h/", Queue: "q", ManagementURL: "http://u:" + word + "%zz@h"},
 		{URL: "amqp://u:" + word + "@h/", Queue: strings.Repeat("q", 256)},

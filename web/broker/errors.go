@@ -14,41 +14,40 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
-)
 
-// ErrorKind classifies what went wrong, for pages and metrics.
-type ErrorKind string
+	"github.com/headerglass/headerglass/fieldtable/source"
+)
 
 // The kinds of errors.
 const (
-	KindLogin    ErrorKind = "login"     // user name, password or certificate refused
-	KindVHost    ErrorKind = "vhost"     // virtual host missing or not open to the user
-	KindAccess   ErrorKind = "access"    // the user lacks a permission
-	KindNotFound ErrorKind = "not_found" // queue or exchange missing
+	KindLogin    source.ErrorKind = "login"     // user name, password or certificate refused
+	KindVHost    source.ErrorKind = "vhost"     // virtual host missing or not open to the user
+	KindAccess   source.ErrorKind = "access"    // the user lacks a permission
+	KindNotFound source.ErrorKind = "not_found" // queue or exchange missing
 	// queue is exclusive to another connection, or has an exclusive consumer
-	KindLocked       ErrorKind = "locked"
-	KindPrecondition ErrorKind = "precondition" // the broker will not do this with this queue
-	KindTimeout      ErrorKind = "ack_timeout"  // the broker's consumer timeout ran out
-	KindCancelled    ErrorKind = "cancelled"    // the broker cancelled the consumer
+	KindLocked       source.ErrorKind = "locked"
+	KindPrecondition source.ErrorKind = "precondition" // the broker will not do this with this queue
+	KindTimeout      source.ErrorKind = "ack_timeout"  // the broker's consumer timeout ran out
+	KindCancelled    source.ErrorKind = "cancelled"    // the broker cancelled the consumer
 	// the mode does not fit the queue, or would harm it
-	KindQueueType   ErrorKind = "queue_type"
-	KindDNS         ErrorKind = "dns"         // host name unknown
-	KindUnreachable ErrorKind = "unreachable" // nothing listens, or no route
-	KindTLSName     ErrorKind = "tls_name"    // the certificate is for another name
-	KindTLS         ErrorKind = "tls"         // any other trouble with TLS
+	KindQueueType   source.ErrorKind = "queue_type"
+	KindDNS         source.ErrorKind = "dns"         // host name unknown
+	KindUnreachable source.ErrorKind = "unreachable" // nothing listens, or no route
+	KindTLSName     source.ErrorKind = "tls_name"    // the certificate is for another name
+	KindTLS         source.ErrorKind = "tls"         // any other trouble with TLS
 	// not an AMQP 0-9-1 broker, or one that breaks the protocol
-	KindProtocol    ErrorKind = "protocol"
-	KindLost        ErrorKind = "lost"          // the connection broke
-	KindClosed      ErrorKind = "closed"        // the broker closed the connection
-	KindSpoolFull   ErrorKind = "spool_full"    // the spool has reached its bound
-	KindSpool       ErrorKind = "spool"         // the spool cannot be written
-	KindSpoolBehind ErrorKind = "spool_behind"  // messages arrive faster than they can be written
-	KindConfig      ErrorKind = "configuration" // the configuration cannot work
+	KindProtocol    source.ErrorKind = "protocol"
+	KindLost        source.ErrorKind = "lost"          // the connection broke
+	KindClosed      source.ErrorKind = "closed"        // the broker closed the connection
+	KindSpoolFull   source.ErrorKind = "spool_full"    // the spool has reached its bound
+	KindSpool       source.ErrorKind = "spool"         // the spool cannot be written
+	KindSpoolBehind source.ErrorKind = "spool_behind"  // messages arrive faster than they can be written
+	KindConfig      source.ErrorKind = "configuration" // the configuration cannot work
 )
 
 // Error is a failure in one plain sentence for an operator. Its text carries no credentials.
 type Error struct {
-	Kind ErrorKind
+	Kind source.ErrorKind
 	Msg  string
 	Err  error
 }
@@ -88,7 +87,7 @@ func (c *Consumer) explain(p phase, err, from error) *Error {
 	return &Error{Kind: kind, Msg: c.redact(msg), Err: err}
 }
 
-func (c *Consumer) sentence(p phase, err, from error) (ErrorKind, string) {
+func (c *Consumer) sentence(p phase, err, from error) (source.ErrorKind, string) {
 	address := c.endpoint.address()
 	switch p {
 	case phaseDial:
@@ -132,7 +131,7 @@ func (c *Consumer) sentence(p phase, err, from error) (ErrorKind, string) {
 	return lostSentence(address, err, from)
 }
 
-func dialSentence(address, host string, err error, timeout time.Duration) (ErrorKind, string) {
+func dialSentence(address, host string, err error, timeout time.Duration) (source.ErrorKind, string) {
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		if e.IsNotFound {
 			return KindDNS, fmt.Sprintf("host name %q is unknown", host)
@@ -150,7 +149,7 @@ func dialSentence(address, host string, err error, timeout time.Duration) (Error
 	return KindUnreachable, fmt.Sprintf("%s cannot be reached: %v", address, innermost(err))
 }
 
-func tlsSentence(address, name string, err error) (ErrorKind, string) {
+func tlsSentence(address, name string, err error) (source.ErrorKind, string) {
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
 		return KindTLSName, fmt.Sprintf(
 			"the certificate of %s is for %s, not for %q",
@@ -200,7 +199,7 @@ func namesOf(cert *x509.Certificate) string {
 }
 
 // replySentence words what the broker said with channel.close or connection.close.
-func (c *Consumer) replySentence(p phase, e *amqp.Error) (ErrorKind, string) {
+func (c *Consumer) replySentence(p phase, e *amqp.Error) (source.ErrorKind, string) {
 	what := c.target()
 	switch e.Code {
 	case amqp.AccessRefused:
@@ -256,7 +255,7 @@ func (c *Consumer) replySentence(p phase, e *amqp.Error) (ErrorKind, string) {
 
 // target names what is read.
 func (c *Consumer) target() string {
-	if c.cfg.Mode == ModeCopy {
+	if c.cfg.Mode == source.Copy {
 		return fmt.Sprintf("exchange %q", c.cfg.Exchange)
 	}
 	return fmt.Sprintf("queue %q", c.cfg.Queue)
@@ -276,7 +275,7 @@ func said(e *amqp.Error) string {
 	return text
 }
 
-func lostSentence(address string, err, from error) (ErrorKind, string) {
+func lostSentence(address string, err, from error) (source.ErrorKind, string) {
 	switch {
 	case isTimeout(from):
 		return KindLost, fmt.Sprintf(

@@ -15,6 +15,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/embedded"
 	"github.com/headerglass/headerglass/web/spool"
 )
@@ -33,11 +34,11 @@ func TestNodeKilledAndRestarted(t *testing.T) {
 		want []string
 	}{
 		{queue: "peeked", cfg: Config{Window: 5000}, left: n + 1},
-		{queue: "drained", cfg: Config{Mode: ModeDrain, AcceptLoss: true, Prefetch: 100}},
+		{queue: "drained", cfg: Config{Mode: source.Drain, AcceptLoss: true, Prefetch: 100}},
 		{
 			queue: "quorum",
 			args:  amqp.Table{"x-queue-type": "quorum"},
-			cfg:   Config{Mode: ModeDrain, AcceptLoss: true, Prefetch: 100},
+			cfg:   Config{Mode: source.Drain, AcceptLoss: true, Prefetch: 100},
 		},
 	}
 	for i := range readers {
@@ -56,7 +57,7 @@ func TestNodeKilledAndRestarted(t *testing.T) {
 	}
 	c.node.Kill()
 	for _, r := range readers {
-		if st := r.untilState(t, StateReconnecting); st.Err == "" || st.NextAttempt.IsZero() {
+		if st := r.untilState(t, source.Reconnecting); st.Error == "" || st.NextAttempt.IsZero() {
 			t.Errorf("%+v", st)
 		}
 	}
@@ -67,7 +68,7 @@ func TestNodeKilledAndRestarted(t *testing.T) {
 	c.connect(t)
 	for i := range readers {
 		r := &readers[i]
-		r.untilState(t, StateConsuming)
+		r.untilState(t, source.Consuming)
 		r.want = append(r.want, c.publish(t, "", r.queue, n, 1)...)
 	}
 	t.Logf("reading again %s after the node served", time.Since(began).Round(time.Millisecond))
@@ -117,7 +118,7 @@ func TestNodeErrorsInWords(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		cfg   Config
-		kind  ErrorKind
+		kind  source.ErrorKind
 		words string
 	}{
 		{"password", Config{
@@ -135,7 +136,7 @@ func TestNodeErrorsInWords(t *testing.T) {
 		{"queue", Config{URL: n.URL(c.vhost), Queue: "nothing"}, KindNotFound, `queue "nothing" does not exist`},
 		{"exchange", Config{
 			URL:      n.URL(c.vhost),
-			Mode:     ModeCopy,
+			Mode:     source.Copy,
 			Exchange: "nothing",
 		}, KindNotFound, `exchange "nothing" does not exist`},
 		{"permission", Config{
@@ -172,11 +173,11 @@ func TestNodeErrorsInWords(t *testing.T) {
 			tc.cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			r := run(t, tc.cfg)
 			st := r.untilKind(t, tc.kind)
-			if !strings.Contains(st.Err, tc.words) {
-				t.Errorf("says %q", st.Err)
+			if !strings.Contains(st.Error, tc.words) {
+				t.Errorf("says %q", st.Error)
 			}
-			if strings.ContainsAny(st.Err, "\r\n") || strings.HasSuffix(st.Err, ".") {
-				t.Errorf("not one plain sentence: %q", st.Err)
+			if strings.ContainsAny(st.Error, "\r\n") || strings.HasSuffix(st.Error, ".") {
+				t.Errorf("not one plain sentence: %q", st.Error)
 			}
 			if st.NextAttempt.IsZero() || time.Until(st.NextAttempt) < 500*time.Millisecond {
 				t.Errorf("next attempt in %s", time.Until(st.NextAttempt))
@@ -235,16 +236,16 @@ func TestNodeTLS(t *testing.T) {
 	t.Run("server name", func(t *testing.T) {
 		r := run(t, Config{URL: n.TLSURL("localhost", c.vhost), CAFile: ca, ServerName: "mq.example.com", Queue: "q"})
 		if st := r.untilKind(t, KindTLSName); !strings.Contains(
-			st.Err,
+			st.Error,
 			`is for ["localhost" "127.0.0.1"], not for "mq.example.com"`,
 		) {
-			t.Error(st.Err)
+			t.Error(st.Error)
 		}
 	})
 	t.Run("unknown authority", func(t *testing.T) {
 		r := run(t, Config{URL: n.TLSURL("localhost", c.vhost), Queue: "q"})
-		if st := r.untilKind(t, KindTLS); !strings.Contains(st.Err, "not trusted here") {
-			t.Error(st.Err)
+		if st := r.untilKind(t, KindTLS); !strings.Contains(st.Error, "not trusted here") {
+			t.Error(st.Error)
 		}
 	})
 }
@@ -258,10 +259,10 @@ func TestNodeQueueDeleted(t *testing.T) {
 	if _, err := c.QueueDelete("q", false, false, false); err != nil {
 		t.Fatal(err)
 	}
-	if st := r.untilKind(t, KindCancelled); !strings.Contains(st.Err, "deleted") {
-		t.Error(st.Err)
+	if st := r.untilKind(t, KindCancelled); !strings.Contains(st.Error, "deleted") {
+		t.Error(st.Error)
 	}
-	if st := r.untilKind(t, KindNotFound); st.State != StateReconnecting {
+	if st := r.untilKind(t, KindNotFound); st.State != source.Reconnecting {
 		t.Errorf("%+v", st)
 	}
 	c.declare(t, "q", nil)
@@ -282,12 +283,12 @@ func TestHalfOpenConnectionIsNoticedWithinTwoHeartbeats(t *testing.T) {
 	if took := time.Since(began); took > 2*heartbeat {
 		t.Errorf("noticed after %s", took)
 	}
-	if !strings.Contains(st.Err, "dead") {
-		t.Error(st.Err)
+	if !strings.Contains(st.Error, "dead") {
+		t.Error(st.Error)
 	}
 	p.thaw()
 	p.cut()
-	r.untilState(t, StateConsuming)
+	r.untilState(t, source.Consuming)
 	if n := r.archive.Snapshot().Last(); n != 5 {
 		t.Errorf("%d messages stored of 5", n)
 	}
@@ -313,13 +314,13 @@ func TestBlockedAndUnblocked(t *testing.T) {
 	s := listen(t, embedded.Config{})
 	s.Declare("q")
 	r := run(t, Config{URL: s.URL(), Queue: "q"})
-	r.untilState(t, StateConsuming)
+	r.untilState(t, source.Consuming)
 	s.SetBlocked("low on memory")
-	if st := r.untilState(t, StateBlocked); st.Blocked != "low on memory" {
+	if st := r.untilState(t, source.Blocked); st.Blocked != "low on memory" {
 		t.Errorf("%+v", st)
 	}
 	s.SetBlocked("")
-	r.untilState(t, StateConsuming)
+	r.untilState(t, source.Consuming)
 }
 
 func TestExitOnError(t *testing.T) {
@@ -330,7 +331,7 @@ func TestExitOnError(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "login") || strings.Contains(err.Error(), "wrong-one") {
 		t.Error(err)
 	}
-	if st := r.Status(); st.State != StateStopped || st.Kind != KindLogin {
+	if st := r.Status(); st.State != source.Stopped || st.Kind != KindLogin {
 		t.Errorf("%+v", st)
 	}
 }
@@ -349,12 +350,12 @@ func TestBrokerThatAcceptsAndSaysNothing(t *testing.T) {
 		r := run(t, Config{
 			URL:         s.URL(),
 			Queue:       "q",
-			Mode:        ModeDrain,
+			Mode:        source.Drain,
 			AcceptLoss:  true,
 			DialTimeout: 300 * time.Millisecond,
 		})
-		if st := r.untilKind(t, KindLost); !strings.Contains(st.Err, tc.words) {
-			t.Error(st.Err)
+		if st := r.untilKind(t, KindLost); !strings.Contains(st.Error, tc.words) {
+			t.Error(st.Error)
 		}
 		s.SetFaults(embedded.Faults{})
 		r.untilStored(t, 5)
@@ -368,7 +369,7 @@ func TestStopWhileTheBrokerDoesNotAnswer(t *testing.T) {
 	r := run(t, Config{
 		URL:          s.URL(),
 		Queue:        "q",
-		Mode:         ModeDrain,
+		Mode:         source.Drain,
 		AcceptLoss:   true,
 		CloseTimeout: 100 * time.Millisecond,
 	})
@@ -392,12 +393,12 @@ func TestBrokerThatIsSlowToTakeBack(t *testing.T) {
 	r.untilStored(t, 5)
 	p.freeze()
 	st := r.untilKind(t, KindLost)
-	if !strings.Contains(st.Err, `did not answer within 100ms when the messages of queue "q" were given back`) ||
+	if !strings.Contains(st.Error, `did not answer within 100ms when the messages of queue "q" were given back`) ||
 		time.Until(st.NextAttempt) > 2*time.Second {
 		t.Errorf("%+v", st)
 	}
 	p.thaw()
-	r.untilState(t, StateConsuming)
+	r.untilState(t, source.Consuming)
 	if n := r.archive.Snapshot().Last(); n != 5 {
 		t.Errorf("%d messages stored of 5", n)
 	}
@@ -408,7 +409,7 @@ func TestSystemErrorsInWords(t *testing.T) {
 	in := func(call string, errno syscall.Errno) error {
 		return &net.OpError{Op: call, Net: "tcp", Err: os.NewSyscallError(call, errno)}
 	}
-	check := func(wantKind ErrorKind, want string, kind ErrorKind, sentence string) {
+	check := func(wantKind source.ErrorKind, want string, kind source.ErrorKind, sentence string) {
 		t.Helper()
 		if kind != wantKind || !strings.Contains(sentence, want) {
 			t.Errorf("%s: %s", kind, sentence)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/embedded"
 	"github.com/headerglass/headerglass/web/spool"
 )
@@ -112,7 +113,7 @@ func BenchmarkIngestPeers(b *testing.B) {
 // ours drains n messages and acknowledges them.
 func ours(b *testing.B, cfg Config, n uint64) {
 	b.Helper()
-	cfg.Queue, cfg.Mode = "q", ModeDrain
+	cfg.Queue, cfg.Mode = "q", source.Drain
 	c, err := New(cfg)
 	if err != nil {
 		b.Fatal(err)

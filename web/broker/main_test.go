@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/broker/rabbittest"
 )
 
@@ -94,7 +95,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-func (r *running) untilState(t *testing.T, s State) Status {
+func (r *running) untilState(t *testing.T, s source.State) source.Status {
 	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -105,7 +106,7 @@ func (r *running) untilState(t *testing.T, s State) Status {
 	return r.Status()
 }
 
-func (r *running) untilKind(t *testing.T, k ErrorKind) Status {
+func (r *running) untilKind(t *testing.T, k source.ErrorKind) source.Status {
 	t.Helper()
 	until(t, fmt.Sprintf("error of kind %q", k), func() bool { return r.Status().Kind == k })
 	return r.Status()

@@ -11,6 +11,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/broker/rabbittest"
 )
 
@@ -116,7 +117,7 @@ func TestNodePeekRemovesNothingAndKeepsTheOrder(t *testing.T) {
 	c.declare(t, "q", nil)
 	bodies := c.publish(t, "", "q", 0, 300)
 	r := run(t, Config{URL: c.url(), Queue: "q", Window: 100})
-	st := r.untilState(t, StateWindowFull)
+	st := r.untilState(t, source.WindowFull)
 	if st.Product != "RabbitMQ" || st.Version == "" || st.QueueType != "classic" || st.Held != 100 {
 		t.Errorf("%+v", st)
 	}
@@ -165,7 +166,7 @@ func TestNodeDrain(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "q", nil)
 	bodies := c.publish(t, "", "q", 0, 2000)
-	r := run(t, Config{URL: c.url(), Queue: "q", Mode: ModeDrain, AcceptLoss: true})
+	r := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, AcceptLoss: true})
 	r.untilStored(t, 2000)
 	if err := r.stop(t); err != nil {
 		t.Fatal(err)
@@ -187,13 +188,13 @@ func TestNodeCopyHarmsNobody(t *testing.T) {
 	}
 	r := run(t, Config{
 		URL:           c.url(),
-		Mode:          ModeCopy,
+		Mode:          source.Copy,
 		Exchange:      "events",
 		Bindings:      []string{"order.*", "#.eu"},
 		CopyMaxLength: 500,
 	})
-	st := r.untilState(t, StateConsuming)
-	if st.Exchange != "events" || st.Queue == "" {
+	st := r.untilState(t, source.Consuming)
+	if st.Name != "events" || st.Queue == "" {
 		t.Errorf("%+v", st)
 	}
 	var info struct {
@@ -229,7 +230,7 @@ func TestNodePeekRefusesQuorumQueueWithoutReadingOneMessage(t *testing.T) {
 	c.declare(t, "q", amqp.Table{"x-queue-type": "quorum", "x-delivery-limit": int32(3)})
 	c.publish(t, "", "q", 0, 10)
 	r := run(t, Config{URL: c.url(), Queue: "q"})
-	st := r.untilState(t, StateStopped)
+	st := r.untilState(t, source.Stopped)
 	if st.Kind != KindQueueType || st.QueueType != "quorum" || st.Stored != 0 {
 		t.Errorf("%+v", st)
 	}
@@ -240,14 +241,14 @@ func TestNodePeekRefusesQuorumQueueWithoutReadingOneMessage(t *testing.T) {
 	if n := m.Headers["x-delivery-count"]; n != nil && n != int64(0) {
 		t.Errorf("the refusal has cost a delivery: %v", n)
 	}
-	t.Log(st.Err)
+	t.Log(st.Error)
 }
 
 func TestNodePeekOfAStreamIsRefused(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "s", amqp.Table{"x-queue-type": "stream"})
 	r := run(t, Config{URL: c.url(), Queue: "s"})
-	st := r.untilState(t, StateStopped)
+	st := r.untilState(t, source.Stopped)
 	if st.Kind != KindQueueType || st.QueueType != "stream" {
 		t.Errorf("%+v", st)
 	}
@@ -259,12 +260,12 @@ func TestNodeStreamModeNeverRemovesFromAQueueThatIsNoStream(t *testing.T) {
 			c := dial(t)
 			c.declare(t, "q", amqp.Table{"x-queue-type": kind})
 			c.publish(t, "", "q", 0, 10)
-			r := run(t, Config{URL: c.url(), Queue: "q", Mode: ModeStream, Offset: "first"})
-			st := r.untilState(t, StateStopped)
+			r := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Stream, Offset: "first"})
+			st := r.untilState(t, source.Stopped)
 			if st.Kind != KindQueueType || st.Acknowledged != 0 {
 				t.Errorf("%+v", st)
 			}
-			t.Log(st.Err)
+			t.Log(st.Error)
 			c.ready(t, "q", 10)
 		})
 	}
@@ -288,7 +289,7 @@ func TestNodeTwoExplorersKnowOfEachOther(t *testing.T) {
 				t.Fatal(err)
 			}
 			until(t, "one sees the other go", func() bool { return a.Status().Consumers == 0 })
-			if st := a.Status(); st.State != StateConsuming || time.Since(st.ObservedAt) > 2*observeEvery {
+			if st := a.Status(); st.State != source.Consuming || time.Since(st.ObservedAt) > 2*observeEvery {
 				t.Errorf("%+v", st)
 			}
 		})

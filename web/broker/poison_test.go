@@ -14,6 +14,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/embedded"
 )
@@ -86,7 +87,7 @@ func survives(t *testing.T, r *running, sent []poison) {
 		}
 		i++
 	}
-	if st := r.untilState(t, StateConsuming); st.Reconnects != 0 || st.Attempts != 0 {
+	if st := r.untilState(t, source.Consuming); st.Reconnects != 0 || st.Attempts != 0 {
 		t.Errorf("%+v", st)
 	}
 }
@@ -202,7 +203,7 @@ func TestNodePoison(t *testing.T) {
 		raw.publish("q", content(nil, []byte("neighbour")), []byte("neighbour"))
 		raw.publish("q", content(p.table, []byte("poison")), []byte("poison"))
 	}
-	for _, mode := range []Mode{ModePeek, ModeDrain} {
+	for _, mode := range []source.Mode{source.Peek, source.Drain} {
 		r := run(t, Config{URL: c.url(), Queue: "q", Mode: mode, AcceptLoss: true})
 		survives(t, r, sent)
 		if err := r.stop(t); err != nil {
@@ -239,7 +240,7 @@ func TestNodeHeaderGrownPastFrameMax(t *testing.T) {
 	if _, ok := fieldtable.View(grown, fieldtable.RabbitMQ()).Get("x-death"); !ok {
 		t.Error("no x-death")
 	}
-	if st := r.untilState(t, StateConsuming); st.Reconnects != 0 {
+	if st := r.untilState(t, source.Consuming); st.Reconnects != 0 {
 		t.Errorf("%+v", st)
 	}
 }

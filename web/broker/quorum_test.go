@@ -7,6 +7,8 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
 func TestNodeQuorumQueueSurvivesFiveRefusedExplorers(t *testing.T) {
@@ -15,7 +17,7 @@ func TestNodeQuorumQueueSurvivesFiveRefusedExplorers(t *testing.T) {
 	c.publish(t, "", "q", 0, 11)
 	for range 5 {
 		r := run(t, Config{URL: c.url(), Queue: "q"})
-		if st := r.untilState(t, StateStopped); st.Kind != KindQueueType || st.Held != 0 {
+		if st := r.untilState(t, source.Stopped); st.Kind != KindQueueType || st.Held != 0 {
 			t.Fatalf("%+v", st)
 		}
 		if err := r.stop(t); err != nil {
@@ -39,7 +41,7 @@ func TestNodeManagementTellsTypeAndLimit(t *testing.T) {
 	})
 	c.publish(t, "", "q", 0, 3)
 	r := run(t, Config{URL: c.url(), Queue: "q", ManagementURL: c.node.ManagementURL()})
-	st := r.untilState(t, StateStopped)
+	st := r.untilState(t, source.Stopped)
 	if st.Kind != KindQueueType || st.QueueType != "quorum" || st.Product != "" {
 		t.Errorf("%+v", st) // no connection was needed
 	}
@@ -73,8 +75,8 @@ func TestNodePeekStopsBeforeTheDeliveryLimit(t *testing.T) {
 		Hold:                  200 * time.Millisecond,
 		Pause:                 50 * time.Millisecond,
 	})
-	st := r.untilState(t, StateStopped)
-	if !strings.Contains(st.Err, "delivery limit is 3") || st.DeliveryLimit != 3 {
+	st := r.untilState(t, source.Stopped)
+	if !strings.Contains(st.Error, "delivery limit is 3") || st.DeliveryLimit != 3 {
 		t.Errorf("%+v", st)
 	}
 	if n := r.archive.Snapshot().Last(); n != 10 {
@@ -118,10 +120,10 @@ func TestNodeConsumerTimeout(t *testing.T) {
 	if !strings.Contains(before, "1800000") || !strings.Contains(before, "60000") {
 		t.Errorf("the node's settings were %s", before)
 	}
-	if !strings.Contains(st.Err, "consumer timeout") {
-		t.Error(st.Err)
+	if !strings.Contains(st.Error, "consumer timeout") {
+		t.Error(st.Error)
 	}
-	until(t, "reading again", func() bool { return r.Status().State == StateConsuming && r.Status().Held == 20 })
+	until(t, "reading again", func() bool { return r.Status().State == source.Consuming && r.Status().Held == 20 })
 	if n := int(r.archive.Snapshot().Last()); n != len(bodies) {
 		t.Errorf("%d messages stored of %d", n, len(bodies))
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
 const (
@@ -60,7 +62,7 @@ func (c *Consumer) session(ctx context.Context) *Error {
 	s.blocked = s.conn.NotifyBlocked(make(chan amqp.Blocking, 8))
 	c.status.greeted(text(s.conn.Properties, "product"), text(s.conn.Properties, "version"))
 	c.current.Store(s.sink)
-	if c.cfg.Mode == ModePeek {
+	if c.cfg.Mode == source.Peek {
 		s.sink.guard = c.guard(facts)
 	}
 	e = s.within(ctx, c.endpoint.dialTimeout, func() *Error {
@@ -75,7 +77,7 @@ func (c *Consumer) session(ctx context.Context) *Error {
 	}
 	c.status.consuming(s.queue)
 	observing.Go(func() { s.observe(ctx) })
-	if c.cfg.Mode == ModePeek {
+	if c.cfg.Mode == source.Peek {
 		return s.peek(ctx)
 	}
 	return s.acknowledge(ctx)
@@ -106,11 +108,11 @@ func (s *session) subscribe(facts queueFacts) *Error {
 	cfg := &s.c.cfg
 	var args amqp.Table
 	switch cfg.Mode {
-	case ModeCopy:
+	case source.Copy:
 		if e := s.declareCopy(); e != nil {
 			return e
 		}
-	case ModeStream:
+	case source.Stream:
 		if e := s.exists(); e != nil {
 			return e
 		}
@@ -128,7 +130,7 @@ func (s *session) subscribe(facts queueFacts) *Error {
 			return e
 		}
 	}
-	if cfg.Mode == ModePeek && facts.Type == "" {
+	if cfg.Mode == source.Peek && facts.Type == "" {
 		if e := s.probe(); e != nil {
 			return e
 		}
@@ -137,7 +139,7 @@ func (s *session) subscribe(facts queueFacts) *Error {
 		return s.explain(phaseDeclare, err)
 	}
 	e := s.consume(args)
-	if cfg.Mode == ModeStream {
+	if cfg.Mode == source.Stream {
 		if e == nil {
 			s.c.status.queueType("stream")
 		} else if _, found := typeInReply(e.Err); found {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -43,7 +44,7 @@ func testSink(t *testing.T, prefetch int) *sink {
 	c, err := New(Config{
 		URL:        "amqp://",
 		Queue:      "q",
-		Mode:       ModeDrain,
+		Mode:       source.Drain,
 		AcceptLoss: true,
 		Prefetch:   prefetch,
 		Archive:    archive.New(archive.Config{}),

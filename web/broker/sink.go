@@ -7,6 +7,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/spool"
 )
@@ -97,7 +98,7 @@ func (s *sink) endLook() {
 // memory is what outlives a connection: which messages were stored, and how far a stream was read.
 // It belongs to one reader at a time.
 type memory struct {
-	mode   Mode
+	mode   source.Mode
 	print  *fingerprint // peek and drain; with a spool the spooler's
 	seen   *seen        // peek
 	recent *recent      // drain; with a spool the spooler's
@@ -110,9 +111,9 @@ type memory struct {
 func newMemory(cfg Config) *memory {
 	m := &memory{mode: cfg.Mode}
 	switch cfg.Mode {
-	case ModePeek:
+	case source.Peek:
 		m.print, m.seen = newFingerprint(), newSeen(4*MaxWindow)
-	case ModeDrain:
+	case source.Drain:
 		m.print, m.recent = newFingerprint(), newRecent(MaxWindow+1)
 	}
 	if m.recent != nil && cfg.Spool != nil {
@@ -166,14 +167,14 @@ func (s *sink) Begin(d *wire.Delivery) {
 		return
 	}
 	switch s.memory.mode {
-	case ModeStream:
+	case source.Stream:
 		offset, ok := headerInt(d, streamOffsetKey)
 		if !ok {
 			s.withheld.Store(true)
 			s.stop(s.noStream)
 		}
 		s.offset, s.skip = offset, offset < s.memory.next
-	case ModePeek:
+	case source.Peek:
 		if s.guard != nil {
 			count, counted := headerInt(d, deliveryCountKey)
 			if _, acquired := headerInt(d, acquiredCountKey); counted || acquired {
@@ -225,13 +226,13 @@ func (s *sink) End(uint16) {
 	}
 	known := s.skip
 	switch s.memory.mode {
-	case ModePeek:
+	case source.Peek:
 		for ; s.aged != s.looks.Load(); s.aged++ {
 			s.memory.seen.end()
 			s.memory.seen.begin()
 		}
 		known = s.memory.seen.known(s.memory.print.sum())
-	case ModeDrain:
+	case source.Drain:
 		h := s.memory.print.sum()
 		if known = s.memory.recent.known(h, s.redelivered, s.now()); !known {
 			s.memory.recent.stored(h, s.tag)
@@ -246,7 +247,7 @@ func (s *sink) End(uint16) {
 	default:
 		s.writer.Commit()
 		s.counts.stored.Add(1)
-		if s.memory.mode == ModeStream {
+		if s.memory.mode == source.Stream {
 			s.memory.next, s.memory.resumes = s.offset+1, true
 			s.counts.offset.Store(s.offset)
 		}

@@ -11,6 +11,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/spool"
 )
 
@@ -24,8 +25,8 @@ func TestSoakNodeKilledUnderLoad(t *testing.T) {
 		cfg  Config
 	}{
 		{"peek, classic", nil, Config{Window: 30_000}},
-		{"drain, classic", nil, Config{Mode: ModeDrain, Prefetch: 200}},
-		{"drain, quorum", amqp.Table{"x-queue-type": "quorum"}, Config{Mode: ModeDrain, Prefetch: 200}},
+		{"drain, classic", nil, Config{Mode: source.Drain, Prefetch: 200}},
+		{"drain, quorum", amqp.Table{"x-queue-type": "quorum"}, Config{Mode: source.Drain, Prefetch: 200}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			const n = 20_000
@@ -36,7 +37,7 @@ func TestSoakNodeKilledUnderLoad(t *testing.T) {
 			c.node.Eval(t, "[dets:sync(T) || T <- dets:all()].")
 			cfg := tc.cfg
 			cfg.URL, cfg.Queue = c.url(), "q"
-			if cfg.Mode == ModeDrain {
+			if cfg.Mode == source.Drain {
 				cfg.Spool = openSpool(t, t.TempDir(), spool.Config{})
 			}
 			r := run(t, cfg)
@@ -44,7 +45,7 @@ func TestSoakNodeKilledUnderLoad(t *testing.T) {
 			c.node.Kill()
 			stored := r.archive.Snapshot().Last()
 			killed := time.Now()
-			if st := r.untilState(t, StateReconnecting); st.Err == "" || st.NextAttempt.IsZero() {
+			if st := r.untilState(t, source.Reconnecting); st.Error == "" || st.NextAttempt.IsZero() {
 				t.Errorf("%+v", st)
 			}
 			noticed := time.Since(killed)
@@ -58,7 +59,7 @@ func TestSoakNodeKilledUnderLoad(t *testing.T) {
 			}()
 			reads := make(chan time.Time, 1)
 			go func() {
-				for r.Status().State != StateConsuming && r.Status().State != StateWindowFull {
+				for r.Status().State != source.Consuming && r.Status().State != source.WindowFull {
 					<-time.After(10 * time.Millisecond)
 				}
 				reads <- time.Now()
@@ -71,7 +72,7 @@ func TestSoakNodeKilledUnderLoad(t *testing.T) {
 			untilWithin(t, time.Minute, "all stored", func() bool { return r.archive.Snapshot().Last() >= n })
 			untilWithin(t, time.Minute, "all acknowledged", func() bool {
 				st := r.Status()
-				return cfg.Mode == ModePeek || st.Held == 0 && st.State == StateConsuming
+				return cfg.Mode == source.Peek || st.Held == 0 && st.State == source.Consuming
 			})
 			known := r.Status().Known
 			if err := r.stop(t); err != nil {
@@ -84,7 +85,7 @@ func TestSoakNodeKilledUnderLoad(t *testing.T) {
 				t.Errorf("%d messages shown of %d, %d of them once", len(got), n, len(slices.Compact(got)))
 			}
 			left := 0
-			if cfg.Mode == ModePeek {
+			if cfg.Mode == source.Peek {
 				left = n
 			}
 			c.ready(t, "q", left)

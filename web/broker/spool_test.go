@@ -10,6 +10,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/embedded"
 	"github.com/headerglass/headerglass/web/spool"
@@ -50,7 +51,7 @@ func TestSpoolIsShownAgain(t *testing.T) {
 	bodies := publish(t, s, "q", 3000)
 	dir := t.TempDir()
 	sp := openSpool(t, dir, spool.Config{})
-	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Spool: sp})
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: source.Drain, Spool: sp})
 	r.untilStored(t, 3000)
 	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
 	if err := r.stop(t); err != nil {
@@ -60,7 +61,7 @@ func TestSpoolIsShownAgain(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	sp.Close()
-	again := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Spool: openSpool(t, dir, spool.Config{})})
+	again := run(t, Config{URL: s.URL(), Queue: "q", Mode: source.Drain, Spool: openSpool(t, dir, spool.Config{})})
 	if !slices.Equal(again.bodies(), bodies) {
 		t.Fatalf("%d messages are shown again", len(again.bodies()))
 	}
@@ -89,7 +90,7 @@ func TestSpooledDrainShowsEachMessageOnceThoughTheConnectionBreaks(t *testing.T)
 	r := run(t, Config{
 		URL:      s.URL(),
 		Queue:    "q",
-		Mode:     ModeDrain,
+		Mode:     source.Drain,
 		Prefetch: 300,
 		Spool:    openSpool(t, t.TempDir(), spool.Config{}),
 	})
@@ -115,7 +116,7 @@ func TestDrainLosesNoneOfManyEqualMessages(t *testing.T) {
 				}
 			}
 			s.SetFaults(embedded.Faults{DropAfter: 20_000, WriteChunk: 4096})
-			cfg := Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, AcceptLoss: !spooled, Prefetch: 300}
+			cfg := Config{URL: s.URL(), Queue: "q", Mode: source.Drain, AcceptLoss: !spooled, Prefetch: 300}
 			if spooled {
 				cfg.Spool = openSpool(t, t.TempDir(), spool.Config{})
 			}
@@ -155,7 +156,7 @@ func TestSpoolIsRedacted(t *testing.T) {
 	r := run(t, Config{
 		URL:     s.URL(),
 		Queue:   "q",
-		Mode:    ModeDrain,
+		Mode:    source.Drain,
 		Spool:   sp,
 		Archive: archive.New(archive.Config{Redact: redact}),
 	})
@@ -170,7 +171,7 @@ func TestSpoolIsRedacted(t *testing.T) {
 	c, err := New(Config{
 		URL:     s.URL(),
 		Queue:   "q",
-		Mode:    ModeDrain,
+		Mode:    source.Drain,
 		Spool:   openSpool(t, dir, spool.Config{}),
 		Archive: archive.New(archive.Config{}),
 	})
@@ -202,9 +203,9 @@ func TestSpoolFull(t *testing.T) {
 	}
 	dir := t.TempDir()
 	sp := openSpool(t, dir, spool.Config{MaxBytes: spool.MinMaxBytes})
-	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Prefetch: 50, Spool: sp})
-	st := r.untilState(t, StateSpoolFull)
-	if st.Kind != KindSpoolFull || !strings.Contains(st.Err, "64 MiB") || !strings.Contains(st.Err, "--spool-size") {
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: source.Drain, Prefetch: 50, Spool: sp})
+	st := r.untilState(t, source.SpoolFull)
+	if st.Kind != KindSpoolFull || !strings.Contains(st.Error, "64 MiB") || !strings.Contains(st.Error, "--spool-size") {
 		t.Errorf("%+v", st)
 	}
 	stored := r.archive.Snapshot().Last()
@@ -222,7 +223,7 @@ func TestSpoolFull(t *testing.T) {
 	again := run(t, Config{
 		URL:      s.URL(),
 		Queue:    "q",
-		Mode:     ModeDrain,
+		Mode:     source.Drain,
 		Prefetch: 50,
 		Spool:    openSpool(t, dir, spool.Config{}),
 	})
@@ -252,9 +253,9 @@ func TestSpoolThatCannotBeWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: ModeDrain, Prefetch: 1000, Spool: sp})
-	st := r.untilState(t, StateSpoolFailed)
-	if st.Kind != KindSpool || !strings.Contains(st.Err, "cannot be written") || st.NextAttempt.IsZero() {
+	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: source.Drain, Prefetch: 1000, Spool: sp})
+	st := r.untilState(t, source.SpoolFailed)
+	if st.Kind != KindSpool || !strings.Contains(st.Error, "cannot be written") || st.NextAttempt.IsZero() {
 		t.Errorf("%+v", st)
 	}
 	queueIs(t, s, "q", embedded.QueueInfo{Ready: 700 - int(st.Acknowledged)})
@@ -272,7 +273,7 @@ func TestSpoolBehind(t *testing.T) {
 	c, err := New(Config{
 		URL:     "amqp://",
 		Queue:   "q",
-		Mode:    ModeDrain,
+		Mode:    source.Drain,
 		Archive: archive.New(archive.Config{}),
 		Spool:   openSpool(t, t.TempDir(), spool.Config{}),
 	})
@@ -326,7 +327,7 @@ func TestSpoolBehind(t *testing.T) {
 
 func TestSpoolConfig(t *testing.T) {
 	sp := openSpool(t, t.TempDir(), spool.Config{})
-	for mode, ok := range map[Mode]bool{ModePeek: false, ModeDrain: true, ModeCopy: true, ModeStream: false} {
+	for mode, ok := range map[source.Mode]bool{source.Peek: false, source.Drain: true, source.Copy: true, source.Stream: false} {
 		_, err := New(Config{
 			URL:      "amqp://",
 			Queue:    "q",
@@ -342,7 +343,7 @@ func TestSpoolConfig(t *testing.T) {
 	if _, err := New(Config{
 		URL:     "amqp://",
 		Queue:   "q",
-		Mode:    ModeDrain,
+		Mode:    source.Drain,
 		Archive: archive.New(archive.Config{}),
 	}); err == nil || !strings.Contains(err.Error(), "--spool DIR") || !strings.Contains(err.Error(), "--accept-loss") {
 		t.Error(err)
@@ -357,7 +358,7 @@ func TestEqualMessagesAreStoredOnceThoughTheBrokerIsAwayForLong(t *testing.T) {
 			cfg := Config{
 				URL:        "amqp://" + closedPort(t),
 				Queue:      "q",
-				Mode:       ModeDrain,
+				Mode:       source.Drain,
 				AcceptLoss: true,
 				Archive:    archive.New(archive.Config{}),
 			}

@@ -8,76 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/headerglass/headerglass/web/spool"
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
-
-// State is what a Consumer is doing.
-type State string
-
-// The states of a Consumer.
-const (
-	StateIdle       State = "idle"        // Run was not called yet
-	StateConnecting State = "connecting"  // the first attempts
-	StateConsuming  State = "consuming"   // connected and reading
-	StateWindowFull State = "window full" // peek holds as many messages as it may
-	// peek gave everything back and looks again at NextAttempt
-	StatePaused  State = "paused"
-	StateBlocked State = "blocked" // connected, and the broker sent connection.blocked
-	// the spool takes no more; everything else was given back; looks again at NextAttempt
-	StateSpoolFull    State = "spool full"
-	StateSpoolFailed  State = "spool failed" // the spool cannot be written; likewise
-	StateReconnecting State = "reconnecting" // lost or refused; tries again at NextAttempt
-	StateStopped      State = "stopped"      // ended, or reading on would harm the queue
-)
-
-// Status is what a Consumer does and has done to the queue.
-type Status struct {
-	State State
-	Since time.Time // when State was entered
-	// Err is one plain sentence about the last failure, without secrets; empty when all is well.
-	// Kind classifies it.
-	Err  string
-	Kind ErrorKind
-	// NextAttempt is when the next connection or look is due; zero when none is.
-	NextAttempt time.Time
-	Attempts    int    // failed in a row
-	Reconnects  uint64 // connections that read, after the first
-	Blocked     string // why, as the broker says, in StateBlocked
-
-	Mode  Mode
-	URL   string // without the password
-	VHost string
-	Queue string // in ModeCopy: the name that the broker chose
-	// Exchange is what ModeCopy copies from; empty in the other modes.
-	Exchange string
-
-	// Product and Version are the broker's own, from connection.start.
-	Product, Version string
-	// QueueType is "classic", "quorum" or "stream" where it is known. Policy and DeliveryLimit are
-	// from the management API; DeliveryLimit is -1 when there is none or it is not known.
-	QueueType, Policy string
-	DeliveryLimit     int64
-	// Management is what went wrong when the management API was asked; empty when nothing did.
-	Management string
-
-	// Ready and Consumers are the broker's figures at ObservedAt: messages waiting, and consumers
-	// other than this one.
-	Ready, Consumers int
-	ObservedAt       time.Time
-
-	Window     int       // most that peek holds
-	Held       uint64    // delivered and neither acknowledged nor given back
-	HeldSince  time.Time // when the first of them arrived; zero when nothing is held
-	GiveBackAt time.Time // when peek gives back; zero when nothing is held
-
-	Spool *spool.Stats // nil: there is none
-
-	// Since Run began: Stored messages are in the archive, and in the spool if there is one; Known
-	// were delivered again and not stored again.
-	Stored, Known, GivenBack, Acknowledged uint64
-	// StreamOffset is that of the last message stored from a stream; -1: none yet.
-	StreamOffset int64
-}
 
 // tracker keeps the slow part of the status and logs its changes.
 type tracker struct {
@@ -85,23 +17,23 @@ type tracker struct {
 	log *slog.Logger
 
 	mu       sync.Mutex
-	s        Status
+	s        source.Status
 	succeeds uint64 // sessions that came to read
 }
 
 func newTracker(c *Consumer) *tracker {
-	t := &tracker{c: c, log: c.cfg.Logger, s: Status{
-		State: StateIdle, Since: c.now(), Mode: c.cfg.Mode, URL: c.endpoint.String(), VHost: c.endpoint.vhost,
-		Queue: c.cfg.Queue, Window: c.cfg.Window, DeliveryLimit: -1,
+	t := &tracker{c: c, log: c.cfg.Logger, s: source.Status{
+		State: source.Idle, Since: c.now(), Mode: c.cfg.Mode, URL: c.endpoint.String(), VHost: c.endpoint.vhost,
+		Name: c.cfg.Queue, Queue: c.cfg.Queue, Window: uint64(c.cfg.Window),
 	}}
-	if c.cfg.Mode == ModeCopy {
-		t.s.Queue, t.s.Exchange = "", c.cfg.Exchange
+	if c.cfg.Mode == source.Copy {
+		t.s.Name, t.s.Queue = c.cfg.Exchange, ""
 	}
 	return t
 }
 
 // enter changes the state; the caller holds mu.
-func (t *tracker) enter(state State) {
+func (t *tracker) enter(state source.State) {
 	if t.s.State != state {
 		t.s.State, t.s.Since = state, t.c.now()
 	}
@@ -111,9 +43,9 @@ func (t *tracker) enter(state State) {
 func (t *tracker) connecting() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.s.State == StateIdle {
-		t.enter(StateConnecting)
-		t.log.Info("connecting", "url", t.s.URL, "mode", t.s.Mode.String())
+	if t.s.State == source.Idle {
+		t.enter(source.Connecting)
+		t.log.Info("connecting", "url", t.s.URL, "mode", string(t.s.Mode))
 	}
 	t.s.NextAttempt = time.Time{}
 }
@@ -127,7 +59,7 @@ func (t *tracker) greeted(product, version string) {
 func (t *tracker) consuming(queue string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.s.State != StatePaused {
+	if t.s.State != source.Paused {
 		t.log.Info(
 			"consuming",
 			"url",
@@ -135,7 +67,7 @@ func (t *tracker) consuming(queue string) {
 			"queue",
 			queue,
 			"mode",
-			t.s.Mode.String(),
+			string(t.s.Mode),
 			"broker",
 			strings.TrimSpace(t.s.Product+" "+t.s.Version),
 		)
@@ -144,8 +76,8 @@ func (t *tracker) consuming(queue string) {
 		}
 		t.succeeds++
 	}
-	t.enter(StateConsuming)
-	t.s.Queue, t.s.Err, t.s.Kind, t.s.Attempts, t.s.Blocked = queue, "", "", 0, ""
+	t.enter(source.Consuming)
+	t.s.Queue, t.s.Error, t.s.Kind, t.s.Attempts, t.s.Blocked = queue, "", "", 0, ""
 }
 
 func (t *tracker) successes() uint64 {
@@ -157,7 +89,7 @@ func (t *tracker) successes() uint64 {
 func (t *tracker) paused(until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.enter(StatePaused)
+	t.enter(source.Paused)
 	t.s.NextAttempt = until
 	t.log.Info("gave everything back, looking again soon", "queue", t.s.Queue, "at", until.Format(time.RFC3339))
 }
@@ -167,10 +99,10 @@ func (t *tracker) blocked(active bool, reason string) {
 	defer t.mu.Unlock()
 	switch {
 	case active:
-		t.enter(StateBlocked)
+		t.enter(source.Blocked)
 		t.log.Warn("the broker has blocked the connection", "reason", reason)
-	case t.s.State == StateBlocked:
-		t.enter(StateConsuming)
+	case t.s.State == source.Blocked:
+		t.enter(source.Consuming)
 		t.log.Info("the broker has unblocked the connection")
 	}
 	t.s.Blocked = reason
@@ -181,18 +113,18 @@ func (t *tracker) failed(e *Error, next time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	level := slog.LevelWarn
-	if t.s.Err == e.Msg {
+	if t.s.Error == e.Msg {
 		level = slog.LevelDebug
 	}
 	switch {
 	case e.Kind == KindSpoolFull:
-		t.enter(StateSpoolFull)
+		t.enter(source.SpoolFull)
 	case e.Kind == KindSpool:
-		t.enter(StateSpoolFailed)
-	case t.s.State != StateConnecting:
-		t.enter(StateReconnecting)
+		t.enter(source.SpoolFailed)
+	case t.s.State != source.Connecting:
+		t.enter(source.Reconnecting)
 	}
-	t.s.Err, t.s.Kind, t.s.NextAttempt = e.Msg, e.Kind, next
+	t.s.Error, t.s.Kind, t.s.NextAttempt = e.Msg, e.Kind, next
 	t.s.Attempts++
 	t.log.Log(
 		context.Background(),
@@ -210,12 +142,12 @@ func (t *tracker) failed(e *Error, next time.Time) {
 func (t *tracker) stopped(e *Error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.s.State == StateStopped {
+	if t.s.State == source.Stopped {
 		return
 	}
-	t.enter(StateStopped)
+	t.enter(source.Stopped)
 	if e != nil {
-		t.s.Err, t.s.Kind = e.Msg, e.Kind
+		t.s.Error, t.s.Kind = e.Msg, e.Kind
 		t.log.Error(e.Msg, "kind", string(e.Kind))
 	}
 }
@@ -223,10 +155,10 @@ func (t *tracker) stopped(e *Error) {
 func (t *tracker) observed(ready, consumers int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.s.State != StatePaused {
+	if t.s.State != source.Paused {
 		consumers = max(consumers-1, 0) // this one
 	}
-	t.s.Ready, t.s.Consumers, t.s.ObservedAt = ready, consumers, t.c.now()
+	t.s.Ready, t.s.Consumers, t.s.ObservedAt = uint64(max(ready, 0)), uint64(consumers), t.c.now()
 }
 
 func (t *tracker) queueType(name string) {
@@ -238,7 +170,8 @@ func (t *tracker) queueType(name string) {
 func (t *tracker) facts(f queueFacts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.s.QueueType, t.s.Policy, t.s.DeliveryLimit, t.s.Management = f.Type, f.Policy, f.DeliveryLimit, ""
+	t.s.QueueType, t.s.Policy, t.s.Management = f.Type, f.Policy, ""
+	t.s.DeliveryLimit = uint64(max(f.DeliveryLimit, 0))
 }
 
 func (t *tracker) managementFailed(sentence string) {
@@ -259,7 +192,7 @@ func (t *tracker) rabbitMQ(major, minor int) bool {
 	return t.s.Product == "RabbitMQ" && n == 2 && (a > major || a == major && b >= minor)
 }
 
-func (t *tracker) snapshot() Status {
+func (t *tracker) snapshot() source.Status {
 	t.mu.Lock()
 	s := t.s
 	t.mu.Unlock()
@@ -276,11 +209,11 @@ func (t *tracker) snapshot() Status {
 		return s
 	}
 	s.Held = sink.held()
-	if at := sink.firstAt.Load(); at != 0 && s.Held > 0 && s.Mode == ModePeek {
+	if at := sink.firstAt.Load(); at != 0 && s.Held > 0 && s.Mode == source.Peek {
 		s.HeldSince = time.Unix(0, at)
 		s.GiveBackAt = s.HeldSince.Add(c.cfg.Hold)
-		if s.State == StateConsuming && s.Held >= uint64(c.cfg.Window) {
-			s.State = StateWindowFull
+		if s.State == source.Consuming && s.Held >= s.Window {
+			s.State = source.WindowFull
 		}
 	}
 	return s

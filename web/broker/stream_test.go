@@ -7,6 +7,8 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
 func stream(t *testing.T, n int) (*client, []string) {
@@ -29,7 +31,7 @@ func TestNodeStreamFromEachOffset(t *testing.T) {
 		{time.Now().Add(-time.Hour).Format(time.RFC3339), bodies},
 	} {
 		t.Run(tc.offset, func(t *testing.T) {
-			r := run(t, Config{URL: c.url(), Queue: "s", Mode: ModeStream, Offset: tc.offset, Prefetch: 50})
+			r := run(t, Config{URL: c.url(), Queue: "s", Mode: source.Stream, Offset: tc.offset, Prefetch: 50})
 			r.untilStored(t, uint64(len(tc.want)))
 			if err := r.stop(t); err != nil {
 				t.Fatal(err)
@@ -46,8 +48,8 @@ func TestNodeStreamFromEachOffset(t *testing.T) {
 
 func TestNodeStreamNext(t *testing.T) {
 	c, _ := stream(t, 50)
-	r := run(t, Config{URL: c.url(), Queue: "s", Mode: ModeStream})
-	r.untilState(t, StateConsuming)
+	r := run(t, Config{URL: c.url(), Queue: "s", Mode: source.Stream})
+	r.untilState(t, source.Consuming)
 	want := c.publish(t, "", "s", 50, 30)
 	r.untilStored(t, 30)
 	if !slices.Equal(r.bodies(), want) {
@@ -58,7 +60,7 @@ func TestNodeStreamNext(t *testing.T) {
 func TestNodeStreamResumesAfterEachCutWithNothingTwiceAndNothingSkipped(t *testing.T) {
 	c, bodies := stream(t, 500)
 	p, through := via(t, c.url())
-	r := run(t, Config{URL: through, Queue: "s", Mode: ModeStream, Offset: "first", Prefetch: 10})
+	r := run(t, Config{URL: through, Queue: "s", Mode: source.Stream, Offset: "first", Prefetch: 10})
 	for cut := range uint64(3) {
 		r.untilStored(t, 50+100*cut)
 		p.cut()
@@ -76,8 +78,8 @@ func TestNodeStreamResumesAfterEachCutWithNothingTwiceAndNothingSkipped(t *testi
 
 func TestNodeTwoReadersOfAStreamSeeTheSame(t *testing.T) {
 	c, bodies := stream(t, 200)
-	a := run(t, Config{URL: c.url(), Queue: "s", Mode: ModeStream, Offset: "first"})
-	b := run(t, Config{URL: c.url(), Queue: "s", Mode: ModeStream, Offset: "first"})
+	a := run(t, Config{URL: c.url(), Queue: "s", Mode: source.Stream, Offset: "first"})
+	b := run(t, Config{URL: c.url(), Queue: "s", Mode: source.Stream, Offset: "first"})
 	a.untilStored(t, 200)
 	b.untilStored(t, 200)
 	if !slices.Equal(a.bodies(), bodies) || !slices.Equal(b.bodies(), bodies) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
 // TestNodeStreamNextSkipsNothingOverAReconnect: the connection of a reader that has seen nothing
@@ -19,11 +21,11 @@ func TestNodeStreamNextSkipsNothingOverAReconnect(t *testing.T) {
 				c.publish(t, "", "s", 0, before)
 			}
 			p, through := via(t, c.url())
-			r := run(t, Config{URL: through, Queue: "s", Mode: ModeStream})
-			r.untilState(t, StateConsuming)
+			r := run(t, Config{URL: through, Queue: "s", Mode: source.Stream})
+			r.untilState(t, source.Consuming)
 			p.refuse(true)
 			p.cut()
-			r.untilState(t, StateReconnecting)
+			r.untilState(t, source.Reconnecting)
 			want := c.publish(t, "", "s", before, 20)
 			p.refuse(false)
 			r.untilStored(t, 20)

@@ -12,6 +12,7 @@ import (
 	"github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
 
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/spool"
 )
 
@@ -72,8 +73,8 @@ func TestNodeOverABadNetwork(t *testing.T) {
 		{"resets", func(t *testing.T, x toxic, r *running) {
 			for i := range uint64(3) {
 				x.add(t, "reset_peer", "downstream", `"timeout":0`)
-				st := r.untilState(t, StateReconnecting)
-				if st.Kind != KindLost && st.Kind != KindProtocol || st.Err == "" || st.NextAttempt.IsZero() {
+				st := r.untilState(t, source.Reconnecting)
+				if st.Kind != KindLost && st.Kind != KindProtocol || st.Error == "" || st.NextAttempt.IsZero() {
 					t.Errorf("%+v", st)
 				}
 				x.end()
@@ -84,11 +85,11 @@ func TestNodeOverABadNetwork(t *testing.T) {
 			began := time.Now()
 			x.add(t, "timeout", "downstream", `"timeout":0`)
 			x.add(t, "timeout", "upstream", `"timeout":0`)
-			st := r.untilState(t, StateReconnecting)
+			st := r.untilState(t, source.Reconnecting)
 			if took := time.Since(began); took > 2*heartbeat {
 				t.Errorf("noticed after %s", took)
 			}
-			if st.Kind != KindLost || !strings.Contains(st.Err, "dead") {
+			if st.Kind != KindLost || !strings.Contains(st.Error, "dead") {
 				t.Errorf("%+v", st)
 			}
 			x.end()
@@ -105,7 +106,7 @@ func TestNodeOverABadNetwork(t *testing.T) {
 			r := run(t, Config{
 				URL:       address,
 				Queue:     "q",
-				Mode:      ModeDrain,
+				Mode:      source.Drain,
 				Prefetch:  20,
 				Heartbeat: heartbeat,
 				Spool:     openSpool(t, t.TempDir(), spool.Config{}),

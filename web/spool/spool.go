@@ -12,6 +12,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
 // Bounds of Config.MaxBytes.
@@ -64,15 +66,7 @@ type Spool struct {
 	broken  bool  // an append failed, other than for the bound
 
 	mu    sync.Mutex
-	stats Stats
-}
-
-// Stats are figures about a Spool.
-type Stats struct {
-	Messages uint64 // kept
-	Dropped  uint64 // by DropOldest since Open
-	Bytes    int64  // of the file in use
-	MaxBytes int64
+	stats source.Spool
 }
 
 // Open opens the spool in a folder, or creates both. Only one process at a time may have it open.
@@ -164,7 +158,7 @@ func (s *Spool) Dir() string { return s.dir }
 func (s *Spool) Close() error { return s.db.Close() }
 
 // Stats returns figures about the spool now.
-func (s *Spool) Stats() Stats {
+func (s *Spool) Stats() source.Spool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stats
@@ -173,7 +167,7 @@ func (s *Spool) Stats() Stats {
 // measure updates the figures after a transaction.
 func (s *Spool) measure(dropped uint64) {
 	st := s.db.Stats()
-	var stats Stats
+	var stats source.Spool
 	_ = s.db.View(func(tx *bbolt.Tx) error {
 		stats.Bytes = tx.Size() - int64(st.FreePageN+st.PendingPageN)*int64(s.db.Info().PageSize)
 		c := tx.Bucket(messagesBucket).Cursor()
