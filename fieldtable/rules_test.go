@@ -94,6 +94,7 @@ func TestImportRules(t *testing.T) {
 			}
 		}
 		checkOrder(t, p)
+		checkRoom(t, p)
 	}
 	if checked < 5 {
 		t.Fatalf("only %d packages", checked)
@@ -112,6 +113,25 @@ func checkOrder(t *testing.T, p pkg) {
 					t.Errorf("%s depends on %s", dir, later)
 				}
 			}
+		}
+	}
+}
+
+// checkRoom holds what the rooms below web may import of this module: what is listed, and nothing else.
+func checkRoom(t *testing.T, p pkg) {
+	t.Helper()
+	rooms := map[string][]string{
+		"web/access": {},
+		"web/budget": {},
+	}
+	room := strings.TrimPrefix(p.ImportPath, module+"/")
+	allowed, ok := rooms[room]
+	if !ok {
+		return
+	}
+	for _, imported := range p.Imports {
+		if strings.HasPrefix(imported, module) && !within(imported, allowed...) {
+			t.Errorf("%s imports %s; of this module it may import %v", room, imported, allowed)
 		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
+	"github.com/headerglass/headerglass/web/access"
+	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/live"
 )
 
@@ -113,11 +115,11 @@ func sentinels() []struct {
 		},
 		{errOrigin, http.StatusForbidden, "The live feed answers only to pages of the explorer itself."},
 		{errForeign, http.StatusForbidden, "Another site's page asked for this; open the explorer itself."},
-		{errLogin, http.StatusUnauthorized, "The explorer asks for a login."},
-		{errLoginBusy, http.StatusServiceUnavailable, "Too many logins are being checked; try again in a moment."},
+		{access.ErrLogin, http.StatusUnauthorized, "The explorer asks for a login."},
+		{access.ErrBusy, http.StatusServiceUnavailable, "Too many logins are being checked; try again in a moment."},
 		{errNotWebsocket, http.StatusUpgradeRequired, "The live feed speaks websocket only."},
 		{
-			query.ErrBusy,
+			budget.ErrBusy,
 			http.StatusServiceUnavailable,
 			"The explorer is busy with other queries; try again in a moment.",
 		},
@@ -145,9 +147,9 @@ func fail(err error) failure {
 		f.Status, f.Msg = pe.status, pe.msg
 		return f
 	}
-	if le, ok := errors.AsType[*loginsError](err); ok {
+	if le, ok := errors.AsType[*access.LimitError](err); ok {
 		f.Status, f.Msg = http.StatusTooManyRequests, "Too many logins have failed; try again later."
-		f.RetryAfter = int(math.Ceil(le.wait.Seconds()))
+		f.RetryAfter = int(math.Ceil(le.Wait.Seconds()))
 		return f
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -276,11 +278,11 @@ func (s *Server) errorFormat(r *http.Request, err error) format {
 
 // beforeLogin reports whether err is of those that strangers can cause.
 func (s *Server) beforeLogin(err error) bool {
-	if errors.Is(err, errHost) || errors.Is(err, errForeign) || s.cfg.Auth != nil && errors.Is(err, errNowhere) {
+	if errors.Is(err, errHost) || errors.Is(err, errForeign) || s.cfg.Guard != nil && errors.Is(err, errNowhere) {
 		return true
 	}
 	// Without logins, a browser that asks for too much may as well see a page.
-	return s.cfg.Auth != nil && slices.ContainsFunc([]int{
+	return s.cfg.Guard != nil && slices.ContainsFunc([]int{
 		http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable,
 		http.StatusMethodNotAllowed, http.StatusRequestURITooLong,
 	}, func(status int) bool { return fail(err).Status == status })

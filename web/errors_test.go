@@ -11,6 +11,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/web/budget"
 )
 
 func TestEveryFailureHasAStatusAndASentence(t *testing.T) {
@@ -93,7 +94,7 @@ func TestPanicAfterTheFirstByte(t *testing.T) {
 
 func TestBusy(t *testing.T) {
 	f := newFixture(t, func(c *Config, _ *archive.Config) { c.MaxQueries = 1 })
-	f.queries = query.NewLimiter(1, 0)
+	f.queries = budget.NewLimiter(1, 0)
 	release, err := f.queries.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/web/budget"
 )
 
 const (
@@ -175,7 +176,7 @@ func (s *Server) writeExport(ctx context.Context, w *bufio.Writer, f exportForma
 			Ascending: true,
 			Limit:     exportPage,
 		})
-		if errors.Is(err, query.ErrBusy) {
+		if errors.Is(err, budget.ErrBusy) {
 			continue // what has been begun waits for as long as its browser does
 		}
 		if err != nil {

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/capture"
 	"github.com/headerglass/headerglass/web/embedded/traffic"
 )
@@ -156,7 +156,7 @@ func TestNoExports(t *testing.T) {
 func TestExportsWaitTheirTurn(t *testing.T) {
 	f := newFixture(t)
 	f.fill(1)
-	f.queries = query.NewLimiter(1, 0)
+	f.queries = budget.NewLimiter(1, 0)
 	release, err := f.queries.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestExportWaitsWhenBegun(t *testing.T) {
 	for range 1000 {
 		f.add(message{body: make([]byte, 1000)})
 	}
-	f.queries = query.NewLimiter(1, time.Millisecond)
+	f.queries = budget.NewLimiter(1, time.Millisecond)
 	w := &leaver{ResponseRecorder: httptest.NewRecorder(), after: 1}
 	w.leave = sync.OnceFunc(func() {
 		release, err := f.queries.Acquire(t.Context())
@@ -269,7 +269,7 @@ func TestExportWaitsLongerThanBrowsersMay(t *testing.T) {
 		for range 1000 {
 			f.add(message{body: make([]byte, 1000)})
 		}
-		f.queries = query.NewLimiter(1, time.Minute)
+		f.queries = budget.NewLimiter(1, time.Minute)
 		f.exportStall = 200 * time.Millisecond
 		hold := func() {
 			release, err := f.queries.Acquire(t.Context())

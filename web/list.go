@@ -17,6 +17,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/web/budget"
 )
 
 // list serves the list of messages. A filter that does not compile is shown
@@ -111,7 +112,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 		sum, err = s.summarise(ctx, snap, req, pageTime)
 	}
 	switch {
-	case errors.Is(err, query.ErrBusy):
+	case errors.Is(err, budget.ErrBusy):
 		// The page asks again by itself; until then it has what costs nothing.
 		axis, ok := s.axis(snap, req.Query)
 		sum.chart = arrivals(snap, axis, ok)

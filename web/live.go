@@ -12,8 +12,9 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/web/access"
+	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/live"
 )
 
@@ -23,7 +24,7 @@ func (s *Server) liveFeed(w http.ResponseWriter, r *http.Request) error {
 	if !websocket.IsWebSocketUpgrade(r) || r.Method != http.MethodGet {
 		return errNotWebsocket
 	}
-	if !s.hosts.ownOrigin(r) {
+	if !s.hosts.OwnOrigin(r) {
 		return errOrigin
 	}
 	req, filterErr, err := s.parse(r)
@@ -52,7 +53,7 @@ func (s *Server) liveFeed(w http.ResponseWriter, r *http.Request) error {
 		},
 		Status: func(ctx context.Context) (live.Status, error) {
 			if !s.stillIn(r) {
-				return live.Status{}, errLogin // the feed ends with the right to see it
+				return live.Status{}, access.ErrLogin // the feed ends with the right to see it
 			}
 			return s.liveStatus(ctx, page, req, links)
 		},
@@ -148,7 +149,7 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage, req request, li
 		took := time.Since(begin)
 		page.next = now.Add(max(liveFor, liveShare*took))
 		switch {
-		case errors.Is(err, query.ErrBusy):
+		case errors.Is(err, budget.ErrBusy):
 		case err != nil:
 			return st, err
 		case sum.chart.Partial:

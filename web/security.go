@@ -1,13 +1,14 @@
 package web
 
 import (
-	"net"
+	"context"
+	"errors"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+
+	"github.com/headerglass/headerglass/web/access"
 )
 
 const (
@@ -36,9 +37,9 @@ func (s *Server) secure(next http.Handler) http.Handler {
 			return s.wrongMethod(r)
 		case len(r.RequestURI) > maxTargetBytes:
 			return errURLTooLong
-		case !s.hosts.answersTo(r.Host):
+		case !s.hosts.AnswersTo(r.Host):
 			return errHost
-		case foreignFetch(r):
+		case access.ForeignFetch(r):
 			return errForeign
 		}
 		next.ServeHTTP(w, r)
@@ -79,81 +80,53 @@ func (s *Server) wrongMethod(r *http.Request) error {
 	return errNowhere
 }
 
-// foreignFetch reports whether a page of another site or port asks for
-// something, other than by a link that leads here. Such a page could not read
-// the answer, but could learn from how long a filter takes. Browsers say
-// Sec-Fetch-Site; other clients do not and are no one's page. The live feed,
-// which no link leads to, has a stricter rule of its own.
-func foreignFetch(r *http.Request) bool {
-	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "none", "same-origin":
-		return false
-	}
-	return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document"
-}
-
 func noStore(h http.Header) { h.Set("Cache-Control", "no-store") }
 
-// hosts is the set of names that the explorer answers to. A page of another
-// site whose name is made to resolve to this machine (DNS rebinding) sends
-// that site's name as Host, so an unknown name is refused. An IP address
-// cannot be rebound and is always answered to.
-type hosts struct {
-	// names holds the allowed names, lower case, without port.
-	names map[string]bool
-	// origins holds the names that a configuration added, as given, lower
-	// case: a proxy may put another Host in front of the same pages.
-	origins map[string]bool
-}
+type identityKey struct{}
 
-func newHosts(allowed []string) hosts {
-	h := hosts{names: map[string]bool{"localhost": true}, origins: make(map[string]bool)}
-	for _, a := range allowed {
-		a = strings.ToLower(strings.TrimSpace(a))
-		if a == "" {
-			continue
+// authenticate lets nobody through who is not allowed in, but to what says in a word how the process
+// is: those who ask for that cannot keep a secret.
+func (s *Server) authenticate(next http.Handler) http.Handler {
+	guard := s.cfg.Guard
+	if guard == nil {
+		return next
+	}
+	feed := s.base + "/live"
+	return s.serve(func(w http.ResponseWriter, r *http.Request) error {
+		path := s.relative(r.URL.Path)
+		if path == "/healthz" || path == "/readyz" {
+			next.ServeHTTP(w, r)
+			return nil
 		}
-		h.origins[a] = true
-		h.names[hostname(a)] = true
-	}
-	return h
+		var id access.Identity
+		err := access.ErrLogin
+		if path == "/live" {
+			if who, ok := guard.Pass(r, feed); ok {
+				id, err = who, nil
+			}
+		}
+		if err != nil {
+			id, err = guard.Login(r)
+		}
+		if err != nil {
+			if errors.Is(err, access.ErrLogin) {
+				guard.Challenge(w.Header())
+			}
+			return err
+		}
+		if path != "/live" && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			guard.GivePass(w, r, id, feed)
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), identityKey{}, id)))
+		return nil
+	})
 }
 
-// hostname is hostport without its port, lower case.
-func hostname(hostport string) string {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = strings.Trim(hostport, "[]")
-	}
-	return strings.ToLower(strings.TrimSuffix(host, "."))
-}
-
-// answersTo reports whether the Host of a request is allowed.
-func (h hosts) answersTo(hostport string) bool {
-	name := hostname(hostport)
-	if h.names[name] {
+// stillIn reports whether whoever sent r, which was let through before, would be let through now.
+func (s *Server) stillIn(r *http.Request) bool {
+	if s.cfg.Guard == nil {
 		return true
 	}
-	_, err := netip.ParseAddr(name)
-	return err == nil
-}
-
-// ownOrigin reports whether a websocket handshake comes from one of the
-// explorer's own pages. Browsers always send Origin with a handshake, so one
-// without it, or with more than one, is refused like a foreign one.
-func (h hosts) ownOrigin(r *http.Request) bool {
-	origins := r.Header.Values("Origin")
-	if len(origins) != 1 {
-		return false
-	}
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
-		return false
-	}
-	u, err := url.Parse(origins[0])
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Path != "" || u.RawQuery != "" ||
-		u.Fragment != "" {
-		return false
-	}
-	origin := strings.ToLower(u.Host)
-	return origin != "" && (origin == strings.ToLower(r.Host) || h.origins[origin])
+	id, ok := r.Context().Value(identityKey{}).(access.Identity)
+	return ok && s.cfg.Guard.Knows(id)
 }

@@ -22,6 +22,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/static"
+	"github.com/headerglass/headerglass/web/access"
+	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/live"
 )
 
@@ -44,8 +46,8 @@ type Config struct {
 	// BasePath is the path that a proxy serves the explorer under, such as
 	// "/headerglass". Requests may carry it or not. "": the root.
 	BasePath string
-	// Auth says who may see more than /healthz and /readyz. Nil: everyone.
-	Auth *Auth
+	// Guard says who may see more than /healthz and /readyz. Nil: everyone.
+	Guard *access.Guard
 	// MaxQueries is how many listings and exports run at once. 0: 8.
 	MaxQueries int
 	// QueryBudget is how long one listing looks for matches. 0: 500 ms.
@@ -70,13 +72,13 @@ type Server struct {
 	archive     *archive.Archive
 	logger      *slog.Logger
 	base        string // "" or "/path", without a slash at the end
-	hosts       hosts
+	hosts       access.Hosts
 	live        *live.Hub
 	keys        keyCache
 	parts       liveParts
 	all         *query.Query // the filter that matches every message
 	assets      *static.Assets
-	queries     *query.Limiter
+	queries     *budget.Limiter
 	exportStall time.Duration // how long an export waits for a browser to take some more
 	fullDecodes atomic.Uint64 // grows only in decode
 	registry    *prometheus.Registry
@@ -127,10 +129,10 @@ func New(cfg Config) (*Server, error) {
 		archive: cfg.Archive,
 		logger:  cfg.Logger,
 		base:    base,
-		hosts:   newHosts(cfg.AllowedHosts),
+		hosts:   access.NewHosts(cfg.AllowedHosts),
 		keys:    keyCache{now: cfg.Now},
 		assets:  assets,
-		queries: query.NewLimiter(cfg.MaxQueries, queryWait),
+		queries: budget.NewLimiter(cfg.MaxQueries, queryWait),
 
 		exportStall: 30 * time.Second,
 	}

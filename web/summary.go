@@ -14,6 +14,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/web/budget"
 )
 
 // What a page says about everything that its filter matches: how many there
@@ -72,7 +73,7 @@ func (s *Server) summarise(
 		release, err := s.queries.Acquire(ctx)
 		if err != nil {
 			if errors.Is(err, context.DeadlineExceeded) {
-				err = query.ErrBusy
+				err = budget.ErrBusy
 			}
 			return sum, err
 		}

@@ -1,206 +1,35 @@
 package web
 
 import (
-	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"log/slog"
-	"math/big"
-	"net"
 	"net/http"
-	"os"
-	"path/filepath"
+	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gorilla/websocket"
 )
-
-// pair writes a new self-signed certificate and its key.
-func pair(t *testing.T, certFile, keyFile string, serial int64) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber:          big.NewInt(serial),
-		Subject:               pkix.Name{CommonName: "explorer"},
-		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore:             time.Now().Add(-time.Hour),
-		NotAfter:              time.Now().Add(time.Hour),
-		IsCA:                  true,
-		BasicConstraintsValid: true,
-	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, certFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})))
-	write(t, keyFile, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
-}
-
-type tlsFixture struct {
-	*fixture
-	clock     *clock
-	log       *bytes.Buffer
-	cert, key string
-	addr      string
-}
-
-func newTLSFixture(t *testing.T, change ...func(*Config, *archiveConfig)) *tlsFixture {
-	t.Helper()
-	dir := t.TempDir()
-	f := &tlsFixture{
-		fixture: newFixture(t, change...),
-		clock:   &clock{now: noon},
-		log:     new(bytes.Buffer),
-		cert:    filepath.Join(dir, "c.pem"),
-		key:     filepath.Join(dir, "k.pem"),
-	}
-	pair(t, f.cert, f.key, 1)
-	cfg, err := tlsConfig(f.cert, f.key, slog.New(slog.NewTextHandler(f.log, nil)), f.clock.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.addr = l.Addr().String()
-	srv := HTTPServer(f.Server)
-	srv.TLSConfig = cfg
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		srv.ServeTLS(l, "", "")
-	}()
-	t.Cleanup(func() {
-		f.Close()
-		srv.Close()
-		<-done
-	})
-	return f
-}
-
-// handshake returns the serial number of the certificate that the server shows.
-func (f *tlsFixture) handshake() int64 {
-	f.t.Helper()
-	c, err := tls.Dial("tcp", f.addr, &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	defer c.Close()
-	return c.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
-}
-
-func TestCertificateIsReadAgain(t *testing.T) {
-	f := newTLSFixture(t)
-	if n := f.handshake(); n != 1 {
-		t.Fatalf("certificate %d", n)
-	}
-	pair(t, f.cert, f.key, 2)
-	if n := f.handshake(); n != 1 {
-		t.Errorf("certificate %d before a second has passed", n)
-	}
-	f.clock.forward(reloadInterval)
-	if n := f.handshake(); n != 2 {
-		t.Errorf("certificate %d, want the new one", n)
-	}
-
-	// The certificate of one pair with the key of another, as in the middle of a change.
-	old, err := os.ReadFile(f.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair(t, f.cert, f.key, 3)
-	fresh, err := os.ReadFile(f.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, f.key, string(old))
-	for range 3 {
-		f.clock.forward(reloadInterval)
-		if n := f.handshake(); n != 2 {
-			t.Errorf("certificate %d while the new pair does not match", n)
-		}
-	}
-	if n := strings.Count(f.log.String(), "the old one stays"); n != 1 {
-		t.Errorf("logged %d times: %s", n, f.log)
-	}
-	write(t, f.key, string(fresh))
-	f.clock.forward(reloadInterval)
-	if n := f.handshake(); n != 3 {
-		t.Errorf("certificate %d, want the newest", n)
-	}
-	if strings.Contains(f.log.String(), "PRIVATE") {
-		t.Error("the log shows the key")
-	}
-}
-
-func TestTLSConfigNeedsAPair(t *testing.T) {
-	dir := t.TempDir()
-	cert, key := filepath.Join(dir, "c"), filepath.Join(dir, "k")
-	if _, err := TLSConfig(cert, key, nil); err == nil {
-		t.Error("files that do not exist were read")
-	}
-	pair(t, cert, key, 1)
-	pair(t, filepath.Join(dir, "c2"), key, 2)
-	if _, err := TLSConfig(cert, key, nil); err == nil {
-		t.Error("a key that does not fit was taken")
-	}
-}
-
-func TestTLSVersions(t *testing.T) {
-	f := newTLSFixture(t)
-	for version, want := range map[uint16]bool{
-		tls.VersionTLS10: false,
-		tls.VersionTLS11: false,
-		tls.VersionTLS12: true,
-		tls.VersionTLS13: true,
-	} {
-		c, err := tls.Dial("tcp", f.addr, &tls.Config{
-			InsecureSkipVerify: true,
-			MinVersion:         version,
-			MaxVersion:         version,
-		})
-		if err == nil {
-			c.Close()
-		}
-		if (err == nil) != want {
-			t.Errorf("%s: %v", tls.VersionName(version), err)
-		}
-	}
-}
 
 // Pages come over HTTP/2, the live feed over a connection of its own, passes
 // only over TLS, and no header binds the host name's other ports to TLS.
 func TestOverTLS(t *testing.T) {
 	g := newGuarded(t)
-	f := newTLSFixture(t, func(c *Config, _ *archiveConfig) { c.Auth = g.cfg.Auth })
-	f.fill(1)
-	client := &http.Client{Transport: &http.Transport{
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
-		ForceAttemptHTTP2: true,
-	}}
-	defer client.CloseIdleConnections()
-	r, err := http.NewRequest("GET", "https://"+f.addr+"/", nil)
+	srv := httptest.NewUnstartedServer(nil)
+	srv.Config = HTTPServer(g.Server)
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	t.Cleanup(func() {
+		g.Close()
+		srv.Close()
+	})
+	host := strings.TrimPrefix(srv.URL, "https://")
+	r, err := http.NewRequest("GET", srv.URL+"/", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.SetBasicAuth("ann", testPassword)
 	r.Header.Set("Accept", "text/html")
-	resp, err := client.Do(r)
+	resp, err := srv.Client().Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,8 +42,8 @@ func TestOverTLS(t *testing.T) {
 		t.Fatalf("cookies %v", cookies)
 	}
 	d := websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	ws, resp, err := d.Dial("wss://"+f.addr+"/live", http.Header{
-		"Origin": {"https://" + f.addr},
+	ws, resp, err := d.Dial("wss://"+host+"/live", http.Header{
+		"Origin": {srv.URL},
 		"Cookie": {cookies[0].Name + "=" + cookies[0].Value},
 	})
 	if err != nil {

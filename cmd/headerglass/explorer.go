@@ -20,6 +20,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web"
+	"github.com/headerglass/headerglass/web/access"
 	"github.com/headerglass/headerglass/web/broker"
 )
 
@@ -114,14 +115,14 @@ func (f *explorerFlags) logger(w io.Writer) *slog.Logger {
 
 // access is who may see the explorer, nil for everyone, and how connections are encrypted, nil for
 // not at all.
-func (f *explorerFlags) access(log *slog.Logger) (auth *web.Auth, tlsConfig *tls.Config, err error) {
+func (f *explorerFlags) access(log *slog.Logger) (guard *access.Guard, tlsConfig *tls.Config, err error) {
 	if f.TLSCert != "" {
-		if tlsConfig, err = web.TLSConfig(f.TLSCert, f.TLSKey, log); err != nil {
+		if tlsConfig, err = access.TLSConfig(f.TLSCert, f.TLSKey, log, nil); err != nil {
 			return nil, nil, fmt.Errorf("--tls-cert and --tls-key: %w", err)
 		}
 	}
 	if f.AuthFile != "" || f.TokenFile != "" {
-		if auth, err = web.NewAuth(web.AuthConfig{
+		if guard, err = access.New(access.Config{
 			UserFile:  f.AuthFile,
 			TokenFile: f.TokenFile,
 			Logger:    log,
@@ -132,7 +133,7 @@ func (f *explorerFlags) access(log *slog.Logger) (auth *web.Auth, tlsConfig *tls
 	if host, _, _ := net.SplitHostPort(f.Listen); tlsConfig == nil && !isLoopback(host) {
 		log.Warn("messages, and passwords if any, cross the network unencrypted; --tls-cert and --tls-key encrypt them")
 	}
-	return auth, tlsConfig, nil
+	return guard, tlsConfig, nil
 }
 
 func (f *explorerFlags) newArchive() (*archive.Archive, *fieldtable.Dialect, error) {
@@ -197,12 +198,12 @@ func (f *explorerFlags) show(
 	d *fieldtable.Dialect,
 	src feed,
 ) error {
-	auth, tlsConfig, err := f.access(log)
+	guard, tlsConfig, err := f.access(log)
 	if err != nil {
 		return usageError{err.Error()}
 	}
 	site, err := web.New(web.Config{
-		Auth:           auth,
+		Guard:          guard,
 		Archive:        a,
 		Broker:         src.status,
 		Dialect:        d,

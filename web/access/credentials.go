@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"bufio"
@@ -35,9 +35,9 @@ const (
 // this process, so comparing digests tells nothing of the secrets.
 type digest [sha256.Size]byte
 
-// identity names a user together with the password, or a token: it changes
+// Identity names a user together with the password, or a token: it changes
 // when the password does.
-type identity digest
+type Identity digest
 
 // credentials are the users and tokens of one reading of the files.
 type credentials struct {
@@ -46,12 +46,12 @@ type credentials struct {
 	// decoy is hashed against when the user does not exist, so that the time
 	// an answer takes does not tell who does. Nil without users.
 	decoy []byte
-	ids   map[identity]bool
+	ids   map[Identity]bool
 }
 
 type user struct {
 	hash []byte // bcrypt
-	id   identity
+	id   Identity
 	// proved is the digest of the password that was found right last.
 	proved atomic.Pointer[digest]
 }
@@ -83,7 +83,7 @@ func (h *hasher) digest(kind string, parts ...[]byte) (d digest) {
 // readCredentials reads a file of users as htpasswd -B writes it and a file
 // with one token a line. Either name may be "".
 func (h *hasher) readCredentials(userFile, tokenFile string) (*credentials, error) {
-	c := &credentials{users: make(map[string]*user), ids: make(map[identity]bool)}
+	c := &credentials{users: make(map[string]*user), ids: make(map[Identity]bool)}
 	if userFile != "" {
 		if err := eachLine(userFile, func(line string) error { return h.addUser(c, line) }); err != nil {
 			return nil, err
@@ -115,7 +115,7 @@ func (h *hasher) addUser(c *credentials, line string) error {
 	if c.users[name] != nil {
 		return errors.New("this user stands on an earlier line too")
 	}
-	u := &user{hash: []byte(hash), id: identity(h.digest("user", []byte(name), []byte(hash)))}
+	u := &user{hash: []byte(hash), id: Identity(h.digest("user", []byte(name), []byte(hash)))}
 	c.users[name] = u
 	c.ids[u.id] = true
 	if c.decoy == nil {
@@ -130,7 +130,7 @@ func (h *hasher) addToken(c *credentials, line string) error {
 	}
 	d := h.digest("token", []byte(line))
 	c.tokens = append(c.tokens, d)
-	c.ids[identity(d)] = true
+	c.ids[Identity(d)] = true
 	return nil
 }
 
@@ -179,11 +179,11 @@ type presented struct {
 
 // known returns whose p is, if that can be told without hashing a password: a
 // token, or a password that was found right before.
-func (h *hasher) known(c *credentials, p presented) (id identity, ok bool) {
+func (h *hasher) known(c *credentials, p presented) (id Identity, ok bool) {
 	d := h.digest("token", p.secret)
 	for _, t := range c.tokens {
 		if subtle.ConstantTimeCompare(t[:], d[:]) == 1 {
-			return identity(t), true
+			return Identity(t), true
 		}
 	}
 	u := c.users[p.user]
@@ -199,8 +199,8 @@ func (h *hasher) known(c *credentials, p presented) (id identity, ok bool) {
 }
 
 // prove is known for a password that has to be hashed. It waits its turn and
-// fails with errLoginBusy when that takes too long.
-func (h *hasher) prove(ctx context.Context, c *credentials, p presented) (id identity, ok bool, err error) {
+// fails with ErrBusy when that takes too long.
+func (h *hasher) prove(ctx context.Context, c *credentials, p presented) (id Identity, ok bool, err error) {
 	if c.decoy == nil || p.user == "" {
 		return id, false, nil
 	}
@@ -210,7 +210,7 @@ func (h *hasher) prove(ctx context.Context, c *credentials, p presented) (id ide
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
 	case <-ctx.Done():
-		return id, false, errLoginBusy
+		return id, false, ErrBusy
 	}
 	// The same password may have been proved while this one waited.
 	if id, ok := h.known(c, p); ok {

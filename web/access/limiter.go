@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"net"
@@ -20,10 +20,10 @@ const (
 	minLoginRetryAfter = time.Second
 )
 
-// loginLimiter bounds failed logins, from one address and in all. A login
+// limiter bounds failed logins, from one address and in all. A login
 // under way counts as failed until it has succeeded, so that many at once
 // are no way around it.
-type loginLimiter struct {
+type limiter struct {
 	now func() time.Time
 
 	mu    sync.Mutex
@@ -41,8 +41,8 @@ func newFailures(interval time.Duration, burst int) *failures {
 	return &failures{tokens: rate.NewLimiter(rate.Every(interval), burst)}
 }
 
-func newLoginLimiter(now func() time.Time) *loginLimiter {
-	return &loginLimiter{
+func newLimiter(now func() time.Time) *limiter {
+	return &limiter{
 		now:   now,
 		total: newFailures(totalFailInterval, totalFailures),
 		addrs: make(map[netip.Prefix]*failures),
@@ -68,7 +68,7 @@ func (f *failures) finish(now time.Time, failed bool) {
 // begin admits a login from a remote address. The caller calls finish with
 // its outcome, unless wait is above 0: then the login must not be tried
 // before that has passed.
-func (l *loginLimiter) begin(remote string) (finish func(failed bool), wait time.Duration) {
+func (l *limiter) begin(remote string) (finish func(failed bool), wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
@@ -91,7 +91,7 @@ func (l *loginLimiter) begin(remote string) (finish func(failed bool), wait time
 }
 
 // addr returns the bucket of a remote address.
-func (l *loginLimiter) addr(remote string, now time.Time) *failures {
+func (l *limiter) addr(remote string, now time.Time) *failures {
 	key := network(remote)
 	f := l.addrs[key]
 	if f != nil {
@@ -107,7 +107,7 @@ func (l *loginLimiter) addr(remote string, now time.Time) *failures {
 
 // forget makes room: it drops the addresses that could fail as often as a new
 // one, or any one where there are none such. The total still bounds those.
-func (l *loginLimiter) forget(now time.Time) {
+func (l *limiter) forget(now time.Time) {
 	for key, f := range l.addrs {
 		if f.pending == 0 && f.tokens.TokensAt(now) >= addrFailures {
 			delete(l.addrs, key)

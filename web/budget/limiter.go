@@ -1,4 +1,5 @@
-package query
+// Package budget bounds what work in progress may take. It knows no kind of work.
+package budget
 
 import (
 	"context"
