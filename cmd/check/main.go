@@ -43,7 +43,7 @@ func main() {
 	flag.Parse()
 
 	steps := []step{
-		{"tools", "install RabbitMQ and Chromium for the tests", installTools},
+		{"tools", "install RabbitMQ, Chromium and what else the tests need", installTools},
 		{"format", "gofmt", checkFormat},
 		{"modules", "go.mod tidy, module sums", checkModules},
 		{"generated", "templ output is what is committed", checkGenerated},

@@ -52,12 +52,16 @@ const policyFile = "/usr/sbin/policy-rc.d"
 
 // installTools installs the missing tools where apt-get can, and otherwise says what is missing.
 func installTools(ctx context.Context, out io.Writer) error {
-	return installMissing(ctx, out, policyFile)
+	if err := installMissing(ctx, out, policyFile, testTools()); err != nil {
+		return err
+	}
+	return installTree(ctx, out)
 }
 
-func installMissing(ctx context.Context, out io.Writer, policyFile string) (err error) {
+// installMissing installs those of the tools that are missing.
+func installMissing(ctx context.Context, out io.Writer, policyFile string, tools []tool) (err error) {
 	var missing []string
-	for _, t := range testTools() {
+	for _, t := range tools {
 		if t.found() {
 			fmt.Fprintf(out, "%s: here\n", t.pkg)
 			continue
@@ -97,7 +101,7 @@ func installMissing(ctx context.Context, out io.Writer, policyFile string) (err 
 	if err := root(ctx, install...); err != nil {
 		return err
 	}
-	for _, t := range testTools() {
+	for _, t := range tools {
 		if !t.found() {
 			return fmt.Errorf("%s was installed and is still not found", t.pkg)
 		}

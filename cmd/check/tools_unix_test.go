@@ -52,7 +52,7 @@ func TestInterruptedInstallLeavesNothingBehind(t *testing.T) {
 			}
 		}
 	}()
-	if err := installMissing(ctx, out, policy); err == nil || !strings.Contains(err.Error(), "apt-get install") ||
+	if err := installMissing(ctx, out, policy, testTools()); err == nil || !strings.Contains(err.Error(), "apt-get install") ||
 		ctx.Err() == nil {
 		t.Error(err)
 	}

@@ -11,4 +11,4 @@ import (
 func lead() *syscall.SysProcAttr      { return nil }
 func follow(int) *syscall.SysProcAttr { return nil }
 func killGroup(leader *os.Process)    { _ = leader.Kill() }
-func watch(int) *exec.Cmd             { return nil }
+func watch(int, string) *exec.Cmd     { return nil }

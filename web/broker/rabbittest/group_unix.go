@@ -3,9 +3,9 @@
 package rabbittest
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 )
 
@@ -17,13 +17,11 @@ func follow(leader int) *syscall.SysProcAttr {
 
 func killGroup(leader *os.Process) { _ = syscall.Kill(-leader.Pid, syscall.SIGKILL) }
 
-// watch is a shell in a group of its own that kills the leader's group when its input ends.
-func watch(leader int) *exec.Cmd {
-	cmd := exec.Command(
-		"/bin/sh",
-		"-c",
-		fmt.Sprintf("read line; kill -9 -%d", leader),
-	) // #nosec G204 -- test code: the node that a test starts
+// watch is a shell in a group of its own that, when its input ends, kills the leader's group and the
+// process whose number is in a file.
+func watch(leader int, inside string) *exec.Cmd {
+	const script = `read line; kill -9 -"$1"; [ ! -e "$2" ] || kill -9 "$(cat "$2")"`
+	cmd := exec.Command("/bin/sh", "-c", script, "sh", strconv.Itoa(leader), inside) // #nosec G204 -- test code
 	cmd.SysProcAttr = lead()
 	return cmd
 }

@@ -1,11 +1,13 @@
 package rabbittest
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"time"
 )
 
 // processes are a node's: its own epmd, RabbitMQ, and a watchdog. On Unix the first two are a
@@ -16,27 +18,21 @@ type processes struct {
 	lifeline             io.Closer
 	ended                chan struct{} // closed when RabbitMQ has ended
 	gone                 chan struct{} // closed when epmd has ended
+	inside               string        // file with the number of a node in a tree
 }
 
-func launch(dir string, env []string, epmdPort int) (*processes, error) {
-	out, err := os.OpenFile(
-		filepath.Join(dir, "output"),
-		os.O_CREATE|os.O_APPEND|os.O_WRONLY,
-		0o600,
-	) // #nosec G304 -- test code: files of the node that a test starts
+func launch(n *Node) (*processes, error) {
+	env := n.environment()
+	out, err := os.OpenFile(filepath.Join(n.dir, "output"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
-	p := &processes{ended: make(chan struct{}), gone: make(chan struct{})}
-	p.epmd = exec.Command(
-		"epmd",
-		"-port",
-		strconv.Itoa(epmdPort),
-		"-address",
-		"127.0.0.1",
-	) // #nosec G204 -- test code: the node that a test starts
-	p.epmd.Env, p.epmd.Dir = env, dir
+	p := &processes{
+		ended: make(chan struct{}), gone: make(chan struct{}), inside: insideFile(n.dir, startScript),
+	}
+	p.epmd = exec.Command("epmd", "-port", strconv.Itoa(n.epmdPort), "-address", "127.0.0.1") // #nosec G204 -- test code
+	p.epmd.Env, p.epmd.Dir = env, n.dir
 	p.epmd.SysProcAttr = lead()
 	if err := p.epmd.Start(); err != nil {
 		return nil, err
@@ -45,15 +41,15 @@ func launch(dir string, env []string, epmdPort int) (*processes, error) {
 		_ = p.epmd.Wait()
 		close(p.gone)
 	}()
-	p.watchdog = watch(p.epmd.Process.Pid)
+	p.watchdog = watch(p.epmd.Process.Pid, p.inside)
 	if p.watchdog != nil {
 		if p.lifeline, err = p.watchdog.StdinPipe(); err == nil {
 			err = p.watchdog.Start()
 		}
 	}
 	if err == nil {
-		p.node = exec.Command(startScript)
-		p.node.Env, p.node.Dir, p.node.Stdout, p.node.Stderr = env, dir, out, out
+		p.node = n.installation.command(n.dir, env, startScript)
+		p.node.Stdout, p.node.Stderr = out, out
 		p.node.SysProcAttr = follow(p.epmd.Process.Pid)
 		err = p.node.Start()
 	}
@@ -75,7 +71,7 @@ func (p *processes) kill() {
 	if p.node != nil && p.node.Process != nil {
 		_ = p.node.Process.Kill()
 	}
-	<-p.ended
+	p.killInside()
 	<-p.gone
 	if p.lifeline != nil {
 		if p.watchdog.Process != nil {
@@ -84,5 +80,26 @@ func (p *processes) kill() {
 			_ = p.watchdog.Wait()
 		}
 		_ = p.lifeline.Close()
+	}
+}
+
+// killInside ends a node in a tree and waits for the end of any node. What sudo starts may be in
+// another group, and belongs to root until it has changed to the tree.
+func (p *processes) killInside() {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.ended:
+			_ = os.Remove(p.inside)
+			return
+		case <-tick.C:
+		}
+		b, _ := os.ReadFile(p.inside)
+		if pid, err := strconv.Atoi(string(bytes.TrimSpace(b))); err == nil {
+			if process, err := os.FindProcess(pid); err == nil {
+				_ = process.Kill()
+			}
+		}
 	}
 }

@@ -2,8 +2,8 @@
 // in a temporary folder, listens on the loopback interface only, and ends with the test process,
 // however that ends.
 //
-// It needs RabbitMQ's own start script, /usr/lib/rabbitmq/bin/rabbitmq-server on Debian, which runs
-// as the caller.
+// It needs Debian's package rabbitmq-server, whose start script runs as the caller. On a Debian that
+// is older than 13, RabbitMQ 4 runs from a tree, and that needs root or a sudo without a password.
 package rabbittest
 
 import (
@@ -17,7 +17,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -26,9 +25,6 @@ import (
 	"time"
 )
 
-// RequireEnv is set to 1 where a test that cannot run must fail instead of being skipped.
-const RequireEnv = "HEADERGLASS_REQUIRE"
-
 // Username and Password are an administrator's on every node.
 const (
 	Username = "guest"
@@ -36,13 +32,14 @@ const (
 )
 
 const (
-	startScript  = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 	startTimeout = 2 * time.Minute
 	pollEvery    = 50 * time.Millisecond
 )
 
 // Options of a node.
 type Options struct {
+	// Version is the RabbitMQ that it runs.
+	Version Version
 	// Config is appended to rabbitmq.conf.
 	Config string
 	// Advanced, if not empty, is advanced.config.
@@ -53,6 +50,8 @@ type Options struct {
 type Node struct {
 	CA *CA // signs the node's certificate, which is for localhost and 127.0.0.1
 
+	installation                                installation
+	version                                     string
 	dir                                         string
 	port, tlsPort, httpPort, distPort, epmdPort int
 	processes                                   *processes
@@ -74,7 +73,7 @@ func NewLazy(o Options) *Lazy { return &Lazy{options: o} }
 // it where RequireEnv is 1.
 func (l *Lazy) Node(tb testing.TB) *Node {
 	tb.Helper()
-	Require(tb)
+	Require(tb, l.options.Version)
 	l.once.Do(func() { l.node, l.err = Start(l.options) })
 	if l.err != nil {
 		tb.Fatal(l.err)
@@ -90,30 +89,18 @@ func (l *Lazy) Stop() {
 	}
 }
 
-// Require skips the test where RabbitMQ is not installed, or fails it where RequireEnv is 1.
-func Require(tb testing.TB) {
-	tb.Helper()
-	_, err := os.Stat(startScript)
-	if err == nil {
-		_, err = exec.LookPath("epmd")
-	}
-	switch {
-	case err == nil:
-	case os.Getenv(RequireEnv) == "1":
-		tb.Fatalf("RabbitMQ is required but not installed: %v", err)
-	default:
-		tb.Skipf("RabbitMQ is not installed (%v); on Debian: apt-get install rabbitmq-server", err)
-	}
-}
-
 // Start starts a node and waits until it serves AMQP and its HTTP API.
 func Start(o Options) (*Node, error) {
+	found, err := find(o.Version)
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "rabbittest")
 	if err != nil {
 		return nil, err
 	}
 	n := &Node{
-		dir:    dir,
+		installation: found, dir: dir,
 		client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}},
 	}
 	if err = n.prepare(o); err == nil {
@@ -210,14 +197,35 @@ func (n *Node) name() string { return fmt.Sprintf("headerglass-%d@localhost", n.
 
 func (n *Node) start() error {
 	var err error
-	if n.processes, err = launch(n.dir, n.environment(), n.epmdPort); err != nil {
+	if n.processes, err = launch(n); err != nil {
 		return err
 	}
 	deadline := time.Now().Add(startTimeout)
 	if err := n.await(deadline, n.Serves); err != nil {
 		return err
 	}
-	return n.await(deadline, func() error { return n.API(http.MethodGet, "overview", nil, nil) })
+	return n.await(deadline, func() error {
+		var overview struct {
+			Version string `json:"rabbitmq_version"`
+		}
+		err := n.API(http.MethodGet, "overview", nil, &overview)
+		n.version = overview.Version
+		return err
+	})
+}
+
+// Version is what the node says of itself, such as 3.10.8.
+func (n *Node) Version() string { return n.version }
+
+// AtLeast reports whether the node's version is major.minor or a later one.
+func (n *Node) AtLeast(major, minor int) bool {
+	parts := strings.SplitN(n.version, ".", 3)
+	first, _ := strconv.Atoi(parts[0])
+	second := 0
+	if len(parts) > 1 {
+		second, _ = strconv.Atoi(parts[1])
+	}
+	return first > major || first == major && second >= minor
 }
 
 // await asks until ready is content.
@@ -396,15 +404,7 @@ func (n *Node) VHost(tb testing.TB) string {
 // Eval evaluates an Erlang expression on the node with rabbitmqctl. It takes a second or two.
 func (n *Node) Eval(tb testing.TB, expression string) string {
 	tb.Helper()
-	cmd := exec.CommandContext(
-		tb.Context(),
-		filepath.Join(filepath.Dir(startScript), "rabbitmqctl"),
-		"--node",
-		n.name(),
-		"eval",
-		expression,
-	) // #nosec G204 -- test code: the node that a test starts
-	cmd.Env, cmd.Dir = n.environment(), n.dir
+	cmd := n.installation.command(n.dir, n.environment(), "rabbitmqctl", "--node", n.name(), "eval", expression)
 	cmd.SysProcAttr = follow(n.processes.epmd.Process.Pid)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

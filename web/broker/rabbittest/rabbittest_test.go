@@ -9,14 +9,23 @@ import (
 )
 
 func TestNodeStartsKillsAndRestarts(t *testing.T) {
-	Require(t)
+	for _, v := range []Version{Any, Version4} {
+		t.Run("version "+string(v), func(t *testing.T) { startKillAndRestart(t, v) })
+	}
+}
+
+func startKillAndRestart(t *testing.T, v Version) {
+	Require(t, v)
 	began := time.Now()
-	n, err := Start(Options{})
+	n, err := Start(Options{Version: v})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Stop)
-	t.Logf("started in %s", time.Since(began))
+	t.Logf("RabbitMQ %s started in %s", n.Version(), time.Since(began))
+	if v == Version4 && !n.AtLeast(4, 0) {
+		t.Errorf("RabbitMQ %s started", n.Version())
+	}
 	vhost := n.VHost(t)
 	var answer struct{ Name string }
 	if err := n.API("GET", "vhosts/"+vhost, nil, &answer); err != nil || answer.Name != vhost {
