@@ -37,34 +37,15 @@ func (d damage) syntaxError(dialect *Dialect) SyntaxError {
 // must be sound; each is passed over at most once.
 func pathTo(root []byte, d *Dialect, target uint64, own bool) string {
 	var path []byte
-	w := &d.limits[0]
-	named := true
-	for p, index := uint64(4), 0; p <= target && p < uint64(len(root)); {
-		tagAt := p
-		if named {
-			tagAt += 1 + uint64(root[p])
-		}
-		deeper := false
-		if p < target && tagAt < uint64(len(root)) {
-			if end := w.exactExtent(root, tagAt); end <= target {
-				p = end
-				index++
-				continue
-			}
-			deeper = target > tagAt+4
-		}
-		if own || deeper {
-			if named {
-				path = AppendStep(path, root[p+1:min(tagAt, uint64(len(root)))])
-			} else {
-				path = AppendIndex(path, index)
-			}
-		}
-		if !deeper {
+	for e := range descend(root, d, 4, target) {
+		if !own && target <= e.tagAt+4 {
 			break
 		}
-		named = w[root[tagAt]]&inTable != 0
-		p, index = tagAt+5, 0
+		if e.named {
+			path = AppendStep(path, root[e.start+1:min(e.tagAt, uint64(len(root)))])
+		} else {
+			path = AppendIndex(path, e.index)
+		}
 	}
 	return string(shorten(path))
 }

@@ -31,6 +31,9 @@ const (
 	lastSecond  = 253402300799
 )
 
+// HasRFC3339 reports whether RFC 3339 can write the time in UTC: its year is 1 to 9999.
+func HasRFC3339(t time.Time) bool { return t.Unix() >= firstSecond && t.Unix() <= lastSecond }
+
 // Time returns the time in UTC; ok is false outside the years 1 to 9999.
 func (t Timestamp) Time() (tm time.Time, ok bool) {
 	switch {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 const (
@@ -164,7 +165,7 @@ func BuildDiff(ms []Message, d *fieldtable.Dialect, links Links) Diff {
 			text("delivery", "header table", []byte("not set"), "")
 		}
 		for _, p := range m.Properties {
-			if p.Kind == PropertyTable {
+			if p.Form() == wire.FormTable {
 				continue
 			}
 			row := newProperty(p, m.Removed, time.Time{})

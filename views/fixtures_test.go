@@ -12,6 +12,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/static"
 )
 
@@ -440,28 +441,25 @@ func fixtureFacet() *Facet {
 	return f
 }
 
-func fixtureProperties() []Property {
-	short := func(name, v string, at int) Property {
-		return Property{Name: name, Raw: []byte(v), Offset: at, End: at + 1 + len(v)}
+func fixtureProperties() []wire.Property {
+	short := func(name, v string, at int) wire.Property {
+		return wire.Property{Name: name, Raw: []byte(v), Offset: at, End: at + 1 + len(v)}
 	}
-	return []Property{
+	return []wire.Property{
 		short("content_type", "application/json", 14), short("content_encoding", "", 31), {
 			Name:   "headers",
-			Kind:   PropertyTable,
 			Raw:    make([]byte, 545),
 			Offset: 32,
 			End:    581,
 		},
 		{
 			Name:   "delivery_mode",
-			Kind:   PropertyOctet,
 			Raw:    []byte{2},
 			Offset: 581,
 			End:    582,
 		}, short("correlation_id", "6f1c2d0e-8c1b-4d3e-9a53-ff7e0d2a91aa", 582),
 		short("message_id", "a\x00b\xff<i>", 619), {
 			Name:   "timestamp",
-			Kind:   PropertyTimestamp,
 			Raw:    []byte{0, 0, 0, 0, 0x67, 0x48, 0x57, 0},
 			Offset: 630,
 			End:    638,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 // InspectorOptions say how a message is opened.
@@ -170,15 +171,15 @@ func dialectOption(d *fieldtable.Dialect, selected bool, links Links, seq uint64
 	}
 }
 
-func newProperty(p Property, removed []Range, now time.Time) PropertyRow {
+func newProperty(p wire.Property, removed []Range, now time.Time) PropertyRow {
 	row := PropertyRow{Name: p.Name, Offset: p.Offset, End: p.End}
 	switch {
-	case p.Kind != PropertyTable && touched(removed, p.Offset, p.End):
+	case p.Form() != wire.FormTable && touched(removed, p.Offset, p.End):
 		row.Removed = true
-	case p.Kind == PropertyTable:
+	case p.Form() == wire.FormTable:
 		row.Parts = []Part{{Text: strconv.Itoa(len(p.Raw)) + " bytes"}}
 		row.Notes = []Note{{Text: "shown above"}}
-	case p.Kind == PropertyOctet && len(p.Raw) == 1:
+	case p.Form() == wire.FormOctet && len(p.Raw) == 1:
 		row.Parts = []Part{{Text: strconv.Itoa(int(p.Raw[0]))}}
 		if p.Name == "delivery_mode" {
 			switch p.Raw[0] {
@@ -188,10 +189,10 @@ func newProperty(p Property, removed []Range, now time.Time) PropertyRow {
 				row.Notes = []Note{{Text: "persistent"}}
 			}
 		}
-	case p.Kind == PropertyTimestamp && len(p.Raw) == 8:
+	case p.Form() == wire.FormTimestamp && len(p.Raw) == 8:
 		n := int64(binary.BigEndian.Uint64(p.Raw))
 		row.Parts = []Part{{Text: strconv.FormatInt(n, 10)}}
-		row.Notes = timestampNotes(n, false, now)
+		row.Notes = timestampNotes(fieldtable.Timestamp{Value: n}, now)
 	case len(p.Raw) == 0:
 		row.Parts = []Part{{Text: `""`}}
 		row.Empty = true

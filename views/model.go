@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/static"
 )
 
@@ -279,27 +280,8 @@ type Message struct {
 	// Removed are the bytes of ContentHeader that --redact took out before the message was stored,
 	// in order.
 	Removed       []Range
-	Properties    []Property
+	Properties    []wire.Property
 	PropertiesErr string // why the properties end early; "" = they do not
 	Body          []byte // what is kept of it
 	BodySize      uint64 // bytes, as declared
 }
-
-// Property is one basic property other than headers, as it stands in the content header.
-type Property struct {
-	Name   string // with underscores, as in the specification: content_type
-	Raw    []byte // its value, without the length octet of a short string
-	Kind   PropertyKind
-	Offset int // bytes from the first octet of the content-header payload
-	End    int
-}
-
-// PropertyKind is the wire type of a property.
-type PropertyKind uint8
-
-const (
-	PropertyShortStr  PropertyKind = iota
-	PropertyOctet                  // one unsigned byte
-	PropertyTimestamp              // 64 bits, seconds by the specification
-	PropertyTable                  // the headers property: named, not drawn again
-)

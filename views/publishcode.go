@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 const (
@@ -60,7 +61,8 @@ func BuildCode(m Message, t fieldtable.Table, o TreeOptions) Code {
 	}
 	c := coder{publisher: chosen, removed: (&treeBuilder{TreeOptions: o}).removed}
 	if at := o.Links.Query.At; at != 0 && m.HasHeaders {
-		if _, f, path, array, ok := find(container{scan: t.Scan(), end: len(t.Encoded())}, at); ok && !array {
+		if way, ok := t.Descend(at); ok && !way[len(way)-1].InArray {
+			f, path := way[len(way)-1].Field, pathOf(way)
 			code.Path = path
 			code.Text = c.single(f)
 			return code
@@ -288,12 +290,12 @@ func (c *coder) block(entries []entry, around [2]string, empty string, depth int
 
 // props writes the properties in wire order by the names that a client has for them; a property
 // without a name is left out with a note. write turns one into code.
-func (c *coder) props(m Message, names map[string]string, write func(name string, p Property) literal) []entry {
+func (c *coder) props(m Message, names map[string]string, write func(name string, p wire.Property) literal) []entry {
 	var entries []entry
 	for _, p := range m.Properties {
 		name := names[p.Name]
 		switch {
-		case p.Kind == PropertyTable:
+		case p.Form() == wire.FormTable:
 			continue
 		case touched(m.Removed, p.Offset, p.End):
 			entries = append(entries, entry{notes: []string{"left out: " + p.Name + " was " + removedText}})
@@ -324,10 +326,8 @@ func (c *coder) props(m Message, names map[string]string, write func(name string
 // client's.
 func propertyNames(change func(string) string, without ...string) map[string]string {
 	names := map[string]string{}
-	for _, n := range []string{
-		"content_type", "content_encoding", "delivery_mode", "priority", "correlation_id", "reply_to", "expiration", "message_id", "timestamp", "type", "user_id", "app_id", "cluster_id",
-	} {
-		if !slices.Contains(without, n) {
+	for _, n := range wire.PropertyNames() {
+		if wire.FormOf(n) != wire.FormTable && !slices.Contains(without, n) {
 			names[n] = change(n)
 		}
 	}
@@ -342,11 +342,11 @@ func camel(s string) string {
 	return strings.Join(parts, "")
 }
 
-func number(p Property) (int64, bool) {
+func number(p wire.Property) (int64, bool) {
 	switch {
-	case p.Kind == PropertyOctet && len(p.Raw) == 1:
+	case p.Form() == wire.FormOctet && len(p.Raw) == 1:
 		return int64(p.Raw[0]), true
-	case p.Kind == PropertyTimestamp && len(p.Raw) == 8:
+	case p.Form() == wire.FormTimestamp && len(p.Raw) == 8:
 		return int64(binary.BigEndian.Uint64(p.Raw)), true
 	}
 	return 0, false
@@ -529,13 +529,13 @@ func goMessage(c *coder, m Message, headers string) string {
 		)
 	}
 	names := propertyNames(func(s string) string { s = camel(s); return strings.ToUpper(s[:1]) + s[1:] }, "cluster_id")
-	entries = append(entries, c.props(m, names, func(name string, p Property) literal {
+	entries = append(entries, c.props(m, names, func(name string, p wire.Property) literal {
 		n, ok := number(p)
 		zero := ok && n == 0 || !ok && len(p.Raw) == 0
 		switch {
-		case zero && p.Kind != PropertyTimestamp:
+		case zero && p.Form() != wire.FormTimestamp:
 			return literal{why: "amqp091-go does not send one that is zero or empty"}
-		case ok && p.Kind == PropertyTimestamp:
+		case ok && p.Form() == wire.FormTimestamp:
 			return literal{code: fmt.Sprintf("%s: time.Unix(%d, 0)", name, n)}
 		case ok:
 			return literal{code: fmt.Sprintf("%s: %d", name, n)}
@@ -637,7 +637,7 @@ func pikaScalar(v fieldtable.Value) literal {
 		return literal{code: pyBytes(s), tag: 'x'}
 	case fieldtable.KindTimestamp:
 		ts, _ := v.Timestamp()
-		if ts.Value < 0 || ts.Value > 253402300799 {
+		if _, ok := ts.Time(); !ok || ts.Value < 0 {
 			return literal{why: "pika takes times between the years 1970 and 9999"}
 		}
 		return literal{
@@ -667,7 +667,7 @@ func pikaMessage(c *coder, m Message, headers string) string {
 	}
 	props = append(
 		props,
-		c.props(m, propertyNames(func(s string) string { return s }), func(name string, p Property) literal {
+		c.props(m, propertyNames(func(s string) string { return s }), func(name string, p wire.Property) literal {
 			if n, ok := number(p); ok {
 				if n < 0 {
 					return literal{why: "pika takes no negative number"}
@@ -825,10 +825,10 @@ func javaMessage(c *coder, m Message, headers string) string {
 	if m.HasHeaders {
 		add(nil, ".headers("+indented(headers, c.indent)+")")
 	}
-	for _, e := range c.props(m, propertyNames(camel), func(name string, p Property) literal {
+	for _, e := range c.props(m, propertyNames(camel), func(name string, p wire.Property) literal {
 		n, ok := number(p)
 		switch {
-		case ok && p.Kind == PropertyTimestamp:
+		case ok && p.Form() == wire.FormTimestamp:
 			if n > 9223372036854775 || n < -9223372036854775 {
 				return literal{why: "beyond the milliseconds of java.util.Date"}
 			}
@@ -989,7 +989,7 @@ func nodeMessage(c *coder, m Message, headers string) string {
 	if m.HasHeaders {
 		entries = append(entries, entry{code: "headers: " + indented(headers, c.indent)})
 	}
-	entries = append(entries, c.props(m, propertyNames(camel, "cluster_id"), func(name string, p Property) literal {
+	entries = append(entries, c.props(m, propertyNames(camel, "cluster_id"), func(name string, p wire.Property) literal {
 		n, ok := number(p)
 		switch {
 		case ok && (n < 0 || n > 1<<53-1):
@@ -1082,7 +1082,7 @@ func adminMessage(c *coder, m Message, headers string) string {
 	}
 	entries = append(
 		entries,
-		c.props(m, propertyNames(func(s string) string { return s }), func(name string, p Property) literal {
+		c.props(m, propertyNames(func(s string) string { return s }), func(name string, p wire.Property) literal {
 			if n, ok := number(p); ok {
 				return literal{code: fmt.Sprintf(`"%s": %d`, name, n)}
 			}

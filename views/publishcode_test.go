@@ -19,6 +19,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 func codeOf(t testing.TB, lang string, m Message, at int) string {
@@ -76,11 +77,11 @@ func TestCodeGoldens(t *testing.T) {
 		HasHeaders: true,
 		Headers:    typedTable(),
 		Body:       []byte("it's\n"),
-		Properties: []Property{
+		Properties: []wire.Property{
 			{Name: "content_type", Raw: []byte("text/plain")},
-			{Name: "headers", Kind: PropertyTable},
-			{Name: "delivery_mode", Kind: PropertyOctet, Raw: []byte{2}},
-			{Name: "timestamp", Kind: PropertyTimestamp, Raw: []byte{0, 0, 0, 0, 0x67, 0x48, 0x57, 0}},
+			{Name: "headers"},
+			{Name: "delivery_mode", Raw: []byte{2}},
+			{Name: "timestamp", Raw: []byte{0, 0, 0, 0, 0x67, 0x48, 0x57, 0}},
 			{Name: "cluster_id", Raw: []byte("c")},
 		},
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/headerglass/headerglass/fieldtable"
 )
 
 const (
@@ -67,7 +69,7 @@ func uuidNote(s []byte) (Note, bool) {
 func momentOf(s string) (time.Time, bool) {
 	if len(s) >= 20 && len(s) <= 40 && s[4] == '-' {
 		t, err := time.Parse(time.RFC3339Nano, s)
-		return t.UTC(), err == nil && t.UTC().Year() >= 1 && t.UTC().Year() <= 9999
+		return t.UTC(), err == nil && fieldtable.HasRFC3339(t)
 	}
 	if len(s) != 10 && len(s) != 13 {
 		return time.Time{}, false

@@ -6,6 +6,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 // A message without what --redact named says so where it would have stood, and offers no filter for
@@ -39,10 +40,10 @@ func TestRemovedValues(t *testing.T) {
 			span("secretS", 11, 3),
 			span("oddZ", 4, 4),
 		},
-		Properties: []Property{
+		Properties: []wire.Property{
 			{Name: "user_id", Raw: []byte("***"), Offset: 13, End: 17},
 			{Name: "app_id", Raw: []byte("app"), Offset: 17, End: 20},
-			{Name: "headers", Raw: table, Kind: PropertyTable, Offset: first, End: first + len(table)},
+			{Name: "headers", Raw: table, Offset: first, End: first + len(table)},
 		},
 	}
 	in := BuildInspector(m, InspectorOptions{Dialect: fieldtable.Lenient()})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/static"
 )
 
@@ -89,7 +90,7 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 		HasHeaders:    true,
 		Body:          raw,
 		BodySize:      uint64(len(raw)),
-		Properties:    []Property{{Name: "message_id", Raw: raw}},
+		Properties:    []wire.Property{{Name: "message_id", Raw: raw}},
 		PropertiesErr: hostile,
 	}, InspectorOptions{})
 	p := Page{

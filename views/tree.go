@@ -138,9 +138,10 @@ func BuildTree(encoded []byte, t fieldtable.Table, hints []fieldtable.Hint, o Tr
 		tree.Fields++
 	}
 	if at := o.Links.Query.At; at != 0 {
-		if crumbs, f, path, array, ok := find(root, at); ok {
-			tree.Crumbs = b.crumbs(crumbs)
-			b.alone(&tree, f, path, array)
+		if way, ok := t.Descend(at); ok {
+			tree.Crumbs = b.crumbs(way)
+			last := way[len(way)-1]
+			b.alone(&tree, last.Field, pathOf(way), last.InArray)
 			return tree
 		}
 		tree.Lost = true
@@ -170,56 +171,28 @@ func (b *treeBuilder) at(offset, skip int) string {
 	return b.Links.Inspect(b.Seq, func(q *Query) { q.At, q.Skip = offset, skip })
 }
 
-// step is one stage of the way to a value.
-type step struct {
-	f     fieldtable.Field
-	index int
-	array bool // the value is an element of an array
-}
-
-// find goes down to the value whose node begins at an offset.
-func find(c container, at int) (way []step, f fieldtable.Field, path string, array, ok bool) {
-descend:
-	for {
-		for i := 0; c.scan.Next(); i++ {
-			f := c.scan.Field()
-			s := start(f, c.array)
-			if f.End <= at && f.Value.End() <= at {
-				continue
-			}
-			if s > at {
-				return nil, f, "", false, false
-			}
-			if c.array {
-				path = elementPath(path, i)
-			} else {
-				path = childPath(path, f.Name)
-			}
-			way = append(way, step{f, i, c.array})
-			if s == at {
-				return way, f, path, c.array, true
-			}
-			inner, isContainer := containerOf(f.Value)
-			if !isContainer {
-				return nil, f, "", false, false
-			}
-			c = inner
-			continue descend
+// pathOf is the path of the value that a way leads to.
+func pathOf(way []fieldtable.Stage) (path string) {
+	for _, s := range way {
+		if s.InArray {
+			path = elementPath(path, s.Index)
+		} else {
+			path = childPath(path, s.Name)
 		}
-		return nil, f, "", false, false
 	}
+	return path
 }
 
-func (b *treeBuilder) crumbs(way []step) []Crumb {
+func (b *treeBuilder) crumbs(way []fieldtable.Stage) []Crumb {
 	crumbs := []Crumb{{Parts: []Part{{Text: "All headers"}}, URL: b.at(0, 0)}}
 	for _, s := range way {
-		parts := Visible(clip(s.f.Name, 60))
-		if s.array {
-			parts = []Part{{Text: "[" + strconv.Itoa(s.index) + "]"}}
-		} else if len(s.f.Name) == 0 {
+		parts := Visible(clip(s.Name, 60))
+		if s.InArray {
+			parts = []Part{{Text: "[" + strconv.Itoa(s.Index) + "]"}}
+		} else if len(s.Name) == 0 {
 			parts = []Part{{Text: `""`}}
 		}
-		crumbs = append(crumbs, Crumb{Parts: parts, URL: b.at(start(s.f, s.array), 0)})
+		crumbs = append(crumbs, Crumb{Parts: parts, URL: b.at(s.Offset, 0)})
 	}
 	return crumbs
 }

@@ -368,7 +368,11 @@ func TestTimestampNotes(t *testing.T) {
 		{-9223372036854775808, true, "outside the years 1 to 9999"},
 	} {
 		var got []string
-		for _, n := range timestampNotes(tt.n, tt.millis, now) {
+		ts := fieldtable.Timestamp{Value: tt.n}
+		if tt.millis {
+			ts.Unit = fieldtable.Milliseconds
+		}
+		for _, n := range timestampNotes(ts, now) {
 			if n.Guess {
 				n.Text = "?" + n.Text
 			}

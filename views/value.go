@@ -71,7 +71,7 @@ func newValue(v fieldtable.Value, now time.Time, b *valueBudget, alone bool, ski
 	case fieldtable.KindTimestamp:
 		out.Parts = []Part{{Text: string(v.AppendText(nil))}}
 		ts, _ := v.Timestamp()
-		out.Notes = timestampNotes(ts.Value, ts.Unit.String() == "ms", now)
+		out.Notes = timestampNotes(ts, now)
 	case fieldtable.KindBool:
 		out.Parts = []Part{{Text: string(v.AppendText(nil))}}
 		if raw := v.Raw(); len(raw) == 1 && raw[0] > 1 {
@@ -149,19 +149,9 @@ func (b *valueBudget) take(n int) bool {
 // milliseconds is where a count of seconds is past the year 5138: more likely milliseconds.
 const milliseconds = 100_000_000_000
 
-func timestampNotes(n int64, millis bool, now time.Time) []Note {
+func timestampNotes(ts fieldtable.Timestamp, now time.Time) []Note {
 	var notes []Note
-	at := func(millis bool) (time.Time, bool) {
-		t := time.Unix(n, 0)
-		if millis {
-			t = time.UnixMilli(n)
-		} else if n > 253402300799 || n < -62135596800 {
-			return t, false
-		}
-		t = t.UTC()
-		return t, t.Year() >= 1 && t.Year() <= 9999
-	}
-	if t, ok := at(millis); ok {
+	if t, ok := ts.Time(); ok {
 		notes = append(notes, Note{Text: stamp(t), Time: t})
 		if r := relative(t, now); r != "" {
 			notes = append(notes, Note{Text: r})
@@ -169,8 +159,8 @@ func timestampNotes(n int64, millis bool, now time.Time) []Note {
 	} else {
 		notes = append(notes, Note{Text: "outside the years 1 to 9999"})
 	}
-	if !millis && n > milliseconds {
-		if t, ok := at(true); ok {
+	if ts.Unit == fieldtable.Seconds && ts.Value > milliseconds {
+		if t, ok := (fieldtable.Timestamp{Value: ts.Value, Unit: fieldtable.Milliseconds}).Time(); ok {
 			notes = append(notes, Note{Text: "milliseconds? " + stamp(t), Guess: true, Time: t})
 		}
 	}

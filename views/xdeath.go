@@ -202,7 +202,7 @@ func (b *treeBuilder) deathValue(v fieldtable.Value, kinds ...fieldtable.Kind) D
 		out.Parts = Visible(text)
 	}
 	if ts, ok := v.Timestamp(); ok {
-		out.Notes = timestampNotes(ts.Value, ts.Unit.String() == "ms", b.Now)
+		out.Notes = timestampNotes(ts, b.Now)
 	}
 	return out
 }

@@ -174,13 +174,13 @@ func appendProperties(b []byte, h wire.ContentHeader) []byte {
 			damage = err
 			break
 		}
-		switch p.Name {
-		case "headers":
-		case "delivery_mode", "priority":
+		switch p.Form() {
+		case wire.FormTable:
+		case wire.FormOctet:
 			if v, ok := p.Uint8(); ok {
 				b = strconv.AppendUint(member(b, p.Name), uint64(v), 10)
 			}
-		case "timestamp":
+		case wire.FormTimestamp:
 			if v, ok := p.Timestamp(); ok {
 				b = appendSeconds(member(b, p.Name), v)
 			}

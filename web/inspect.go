@@ -276,7 +276,7 @@ func (s *Server) inspectBytes(
 	o := views.InspectorOptions{Dialect: req.dialect, Now: page.Now, TraceURL: s.cfg.TraceURL}
 	m := views.Message{}
 	ch := wire.ViewContentHeader(data)
-	possible := len(data) >= 14 && ch.ClassID() == 60
+	possible := len(data) >= wire.ContentHeaderFixed && ch.ClassID() == wire.ClassBasic
 	if as == "header" || as == "" && possible && !tableFits(data) {
 		if !possible {
 			return nil, nil, badPaste(

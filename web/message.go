@@ -87,28 +87,14 @@ func (s *Server) opened(m archive.Message, d *fieldtable.Dialect) views.Message 
 
 // properties lists what is set in a content header, and says why the list ends
 // early; "": it does not.
-func properties(h wire.ContentHeader) (list []views.Property, damage string) {
+func properties(h wire.ContentHeader) (list []wire.Property, damage string) {
 	for p, err := range h.All() {
 		if err != nil {
 			return list, err.Error()
 		}
-		list = append(list, views.Property{
-			Name: p.Name, Raw: p.Raw, Kind: propertyKind(p.Name), Offset: p.Offset, End: p.End,
-		})
+		list = append(list, p)
 	}
 	return list, ""
-}
-
-func propertyKind(name string) views.PropertyKind {
-	switch name {
-	case "headers":
-		return views.PropertyTable
-	case "delivery_mode", "priority":
-		return views.PropertyOctet
-	case "timestamp":
-		return views.PropertyTimestamp
-	}
-	return views.PropertyShortStr
 }
 
 // neighbourBudget is how long a page looks for each of the two.

@@ -109,12 +109,11 @@ func (b *blanker) unnamed(damage error, end int) {
 	}
 	from := e.Offset
 	if e.Err == wire.ErrPropertyTruncated {
-		switch e.Name {
-		case "headers":
+		switch wire.FormOf(e.Name) {
+		case wire.FormTable:
 			return // table sees to it
-		case "delivery_mode", "priority", "timestamp":
-		default:
-			from++ // a short string's length stays
+		case wire.FormShortStr:
+			from++ // its length stays
 		}
 	}
 	b.remove(Span{from, end}, '*')

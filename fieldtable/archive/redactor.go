@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 // Redactor removes from content headers what an archive removes, for a store that keeps them before
@@ -33,8 +34,7 @@ func (r *Redactor) Redact(payload []byte) []Span {
 func unite(a, b []Span, size int) []Span {
 	all := slices.Clone(a)
 	for _, s := range b {
-		const fixed = 14 // octets before the property list: nothing is removed there
-		s.From, s.To = max(s.From, fixed), min(s.To, size)
+		s.From, s.To = max(s.From, wire.ContentHeaderFixed), min(s.To, size)
 		if s.From < s.To {
 			all = append(all, s)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 // property is a basic property (AMQP 0-9-1 specification, class basic), or a fact
@@ -28,7 +29,7 @@ const (
 
 // properties lists all, in the order of the documentation.
 func properties() []property {
-	return []property{
+	list := []property{
 		fact(
 			"exchange",
 			propertyText,
@@ -91,24 +92,11 @@ func properties() []property {
 				return p
 			},
 		},
-		basic("content_type", propertyText, 1<<15),
-		basic("content_encoding", propertyText, 1<<14),
-		{"headers", propertyPresence, "the header table is there", func(s *Scratch, d *datum) presence {
-			*d = datum{}
-			return s.tableState()
-		}},
-		basic("delivery_mode", propertyNumber, 1<<12),
-		basic("priority", propertyNumber, 1<<11),
-		basic("correlation_id", propertyText, 1<<10),
-		basic("reply_to", propertyText, 1<<9),
-		basic("expiration", propertyText, 1<<8),
-		basic("message_id", propertyText, 1<<7),
-		basic("timestamp", propertyTime, 1<<6),
-		basic("type", propertyText, 1<<5),
-		basic("user_id", propertyText, 1<<4),
-		basic("app_id", propertyText, 1<<3),
-		basic("cluster_id", propertyText, 1<<2),
 	}
+	for _, name := range wire.PropertyNames() {
+		list = append(list, basic(name))
+	}
+	return list
 }
 
 func fact(name string, kind propertyKind, meaning string, load func(*archive.Message, *datum)) property {
@@ -118,31 +106,47 @@ func fact(name string, kind propertyKind, meaning string, load func(*archive.Mes
 	}}
 }
 
-// basic is a property of the content header; flag is its bit in the property
-// flags.
-func basic(name string, kind propertyKind, flag uint16) property {
-	return property{name, kind, "property " + strings.ReplaceAll(name, "_", "-"), func(s *Scratch, d *datum) presence {
-		h := s.message.Header()
-		if h.Flags()&flag == 0 {
-			return absent
-		}
-		p, ok := h.Property(name)
-		if !ok {
-			return unreadable
-		}
-		switch kind {
-		case propertyNumber:
-			v, _ := p.Uint8()
-			d.setUint(uint64(v))
-		case propertyTime:
-			v, _ := p.Timestamp()
-			d.setTime(v, 0)
-		default:
-			d.setText(p.Raw)
-		}
-		d.removed = s.message.RemovedWithin(p.Offset, p.End)
-		return present
-	}}
+// basic is a property of the content header.
+func basic(name string) property {
+	kind, form, flag := propertyText, wire.FormOf(name), wire.FlagOf(name)
+	switch form {
+	case wire.FormTable:
+		return property{name, propertyPresence, "the header table is there", func(s *Scratch, d *datum) presence {
+			*d = datum{}
+			return s.tableState()
+		}}
+	case wire.FormOctet:
+		kind = propertyNumber
+	case wire.FormTimestamp:
+		kind = propertyTime
+	}
+	return property{
+		name,
+		kind,
+		"property " + strings.ReplaceAll(name, "_", "-"),
+		func(s *Scratch, d *datum) presence {
+			h := s.message.Header()
+			if h.Flags()&flag == 0 {
+				return absent
+			}
+			p, ok := h.Property(name)
+			if !ok {
+				return unreadable
+			}
+			switch form {
+			case wire.FormOctet:
+				v, _ := p.Uint8()
+				d.setUint(uint64(v))
+			case wire.FormTimestamp:
+				v, _ := p.Timestamp()
+				d.setTime(v, 0)
+			default:
+				d.setText(p.Raw)
+			}
+			d.removed = s.message.RemovedWithin(p.Offset, p.End)
+			return present
+		},
+	}
 }
 
 // accepts says what is wrong with comparing the property with l.

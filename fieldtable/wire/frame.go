@@ -15,23 +15,27 @@ const (
 	FrameEnd       = 0xCE
 )
 
-// frameOverhead is what a frame adds to its payload: type, channel, size and frame-end octet.
+// What a frame adds to its payload: type, channel and size before it, the frame-end octet after it.
 const (
-	frameHead     = 7
-	frameOverhead = frameHead + 1
+	FrameHead     = 7
+	FrameOverhead = FrameHead + 1
 )
 
-// Class and method numbers the Tap knows (spec §1.2, §1.3 of the XML definition).
+// Class and method numbers of methods that carry content or end a channel or a connection (spec
+// §1.2, §1.3 and §1.8 of the XML definition).
 const (
-	classConnection = 10
-	classChannel    = 20
-	classBasic      = 60
+	ClassConnection = 10
+	ClassChannel    = 20
+	ClassBasic      = 60
 
-	methodConnectionClose   = 50
-	methodConnectionCloseOk = 51
-	methodChannelClose      = 40
-	methodChannelCloseOk    = 41
-	methodBasicDeliver      = 60
+	MethodConnectionClose   = 50
+	MethodConnectionCloseOk = 51
+	MethodChannelClose      = 40
+	MethodChannelCloseOk    = 41
+	MethodBasicPublish      = 40
+	MethodBasicReturn       = 50
+	MethodBasicDeliver      = 60
+	MethodBasicGetOk        = 71
 )
 
 // Reasons why CutFrame finds no frame.
@@ -58,19 +62,19 @@ func CutFrame(b []byte) (f Frame, rest []byte, err error) {
 	if !knownFrameType(b[0]) {
 		return Frame{}, b, ErrFrameType
 	}
-	if len(b) < frameHead {
+	if len(b) < FrameHead {
 		return Frame{}, b, ErrShortFrame
 	}
 	f.Type, f.Channel = b[0], binary.BigEndian.Uint16(b[1:])
 	size := uint64(binary.BigEndian.Uint32(b[3:]))
-	if uint64(len(b)) < size+frameOverhead {
+	if uint64(len(b)) < size+FrameOverhead {
 		return Frame{}, b, ErrShortFrame
 	}
-	end := frameHead + int(size)
+	end := FrameHead + int(size)
 	if b[end] != FrameEnd {
 		return Frame{}, b, ErrFrameEnd
 	}
-	f.Payload = b[frameHead:end:end]
+	f.Payload = b[FrameHead:end:end]
 	return f, b[end+1:], nil
 }
 
@@ -107,8 +111,8 @@ func AppendMethod(dst []byte, channel, class, method uint16, args []byte) []byte
 func AppendDeliver(dst []byte, d *Delivery) []byte {
 	tag, exchange, key := shortStr(d.ConsumerTag), shortStr(d.Exchange), shortStr(d.RoutingKey)
 	dst = appendFrameHead(dst, FrameMethod, d.Channel, 4+1+len(tag)+8+1+1+len(exchange)+1+len(key))
-	dst = binary.BigEndian.AppendUint16(dst, classBasic)
-	dst = binary.BigEndian.AppendUint16(dst, methodBasicDeliver)
+	dst = binary.BigEndian.AppendUint16(dst, ClassBasic)
+	dst = binary.BigEndian.AppendUint16(dst, MethodBasicDeliver)
 	dst = appendShortStr(dst, tag)
 	dst = binary.BigEndian.AppendUint64(dst, d.DeliveryTag)
 	if d.Redelivered {
@@ -127,7 +131,7 @@ func AppendBody(dst []byte, channel uint16, body []byte, frameMax int) []byte {
 	if len(body) == 0 {
 		return dst
 	}
-	limit := frameMax - frameOverhead
+	limit := frameMax - FrameOverhead
 	if limit <= 0 {
 		limit = len(body)
 	}

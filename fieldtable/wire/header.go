@@ -7,61 +7,80 @@ import (
 	"iter"
 )
 
-// contentHeaderFixed is what comes before the property list: class, weight, body size and the first
-// word of property flags (spec §4.2.6.1).
-const contentHeaderFixed = 14
+// ContentHeaderFixed is how many octets come before the property list: class, weight, body size and
+// the first word of property flags (spec §4.2.6.1).
+const ContentHeaderFixed = 14
 
 // FlagHeaders is the property flag of the headers property, for ContentHeader.Flags.
 const FlagHeaders uint16 = 1 << 13
 
 const flagContinues = 1
 
-// propertyForm is how a property is encoded in the property list.
-type propertyForm uint8
+// Form is how a property is encoded in the property list.
+type Form uint8
 
 const (
-	formShortStr propertyForm = iota
-	formTable
-	formOctet
-	formTimestamp
+	FormNone      Form = iota // class basic has no such property
+	FormShortStr              // 1 octet of length, then text
+	FormOctet                 // an unsigned octet
+	FormTimestamp             // 8 octets
+	FormTable                 // a field table
 )
 
-// basicProperties returns the properties of class basic in wire order; the first has flag bit 15,
-// each next one the bit below (spec §1.8.1 of the XML definition; cluster_id is "reserved" there
-// and named in 0-8 and 0-9).
-func basicProperties() [14]struct {
-	name string
-	form propertyForm
-} {
-	return [...]struct {
-		name string
-		form propertyForm
-	}{
-		{"content_type", formShortStr},
-		{"content_encoding", formShortStr},
-		{"headers", formTable},
-		{"delivery_mode", formOctet},
-		{"priority", formOctet},
-		{"correlation_id", formShortStr},
-		{"reply_to", formShortStr},
-		{"expiration", formShortStr},
-		{"message_id", formShortStr},
-		{"timestamp", formTimestamp},
-		{"type", formShortStr},
-		{"user_id", formShortStr},
-		{"app_id", formShortStr},
-		{"cluster_id", formShortStr},
+// basicProperties returns the names of the properties of class basic in wire order; the first has
+// flag bit 15, each next one the bit below (spec §1.8.1 of the XML definition; cluster_id is
+// "reserved" there and named in 0-8 and 0-9).
+func basicProperties() [14]string {
+	return [...]string{
+		"content_type",
+		"content_encoding",
+		"headers",
+		"delivery_mode",
+		"priority",
+		"correlation_id",
+		"reply_to",
+		"expiration",
+		"message_id",
+		"timestamp",
+		"type",
+		"user_id",
+		"app_id",
+		"cluster_id",
 	}
+}
+
+// FormOf returns the form of the property of class basic with that name, written with underscores.
+func FormOf(name string) Form {
+	switch name {
+	case "headers":
+		return FormTable
+	case "delivery_mode", "priority":
+		return FormOctet
+	case "timestamp":
+		return FormTimestamp
+	case "content_type", "content_encoding", "correlation_id", "reply_to", "expiration", "message_id", "type", "user_id",
+		"app_id", "cluster_id":
+		return FormShortStr
+	}
+	return FormNone
+}
+
+// FlagOf returns the property flag of the property with that name, for ContentHeader.Flags; 0 if class
+// basic has none.
+func FlagOf(name string) uint16 {
+	for i, property := range basicProperties() {
+		if property == name {
+			return flagContentType >> i
+		}
+	}
+	return 0
 }
 
 // PropertyNames returns the names of the properties of class basic in wire order, written with
 // underscores.
 func PropertyNames() []string {
-	var names []string
-	for _, def := range basicProperties() {
-		names = append(names, def.name)
-	}
-	return names
+	names := basicProperties()
+	return names[:]
 }
 
 const (
@@ -129,7 +148,7 @@ func (h ContentHeader) BodySize() uint64 {
 
 // Flags returns the first word of property flags; 0 when the payload ends before it.
 func (h ContentHeader) Flags() uint16 {
-	if len(h.payload) < contentHeaderFixed {
+	if len(h.payload) < ContentHeaderFixed {
 		return 0
 	}
 	return binary.BigEndian.Uint16(h.payload[12:])
@@ -173,12 +192,12 @@ func (h ContentHeader) HeaderTableOffset() int {
 // is set; ok is false when the payload ends inside the flags, and at is then where the missing word
 // would be.
 func (h ContentHeader) propertyList() (at int, undefined, ok bool) {
-	if len(h.payload) < contentHeaderFixed {
+	if len(h.payload) < ContentHeaderFixed {
 		return len(h.payload), false, false
 	}
 	word := binary.BigEndian.Uint16(h.payload[12:])
 	undefined = word&2 != 0
-	at = contentHeaderFixed
+	at = ContentHeaderFixed
 	for word&flagContinues != 0 {
 		if len(h.payload)-at < 2 {
 			return at, undefined, false
@@ -201,16 +220,16 @@ func (h ContentHeader) All() iter.Seq2[Property, error] {
 			return
 		}
 		flags := h.Flags()
-		for i, def := range basicProperties() {
+		for i, name := range basicProperties() {
 			if flags&(flagContentType>>i) == 0 {
 				continue
 			}
-			p, ok := cutProperty(h.payload, at, def.name, def.form)
-			if (ok || def.form == formTable && p.Raw != nil) && !yield(p, nil) {
+			p, ok := cutProperty(h.payload, at, name)
+			if (ok || p.Form() == FormTable && p.Raw != nil) && !yield(p, nil) {
 				return
 			}
 			if !ok {
-				yield(Property{}, &PropertyError{Offset: at, Name: def.name, Err: ErrPropertyTruncated})
+				yield(Property{}, &PropertyError{Offset: at, Name: name, Err: ErrPropertyTruncated})
 				return
 			}
 			at = p.End
@@ -242,16 +261,17 @@ type Property struct {
 	Raw []byte
 	// bytes from the payload's first octet: the property's first octet, and the one after it
 	Offset, End int
-
-	form propertyForm
 }
 
+// Form returns how the property is encoded, which its name decides.
+func (p Property) Form() Form { return FormOf(p.Name) }
+
 // Text returns the bytes of a short string property.
-func (p Property) Text() ([]byte, bool) { return p.Raw, p.form == formShortStr && p.Name != "" }
+func (p Property) Text() ([]byte, bool) { return p.Raw, p.Form() == FormShortStr }
 
 // Uint8 returns the value of delivery_mode or priority.
 func (p Property) Uint8() (uint8, bool) {
-	if p.form != formOctet || len(p.Raw) != 1 {
+	if p.Form() != FormOctet || len(p.Raw) != 1 {
 		return 0, false
 	}
 	return p.Raw[0], true
@@ -260,7 +280,7 @@ func (p Property) Uint8() (uint8, bool) {
 // Timestamp returns the value of timestamp: by the spec seconds since 1970; clients of Qpid write
 // milliseconds.
 func (p Property) Timestamp() (int64, bool) {
-	if p.form != formTimestamp || len(p.Raw) != 8 {
+	if p.Form() != FormTimestamp || len(p.Raw) != 8 {
 		return 0, false
 	}
 	return int64(binary.BigEndian.Uint64(p.Raw)), true
@@ -268,21 +288,21 @@ func (p Property) Timestamp() (int64, bool) {
 
 // cutProperty reads the property that begins at offset at. When ok is false the payload ends inside
 // it; a table then holds in Raw what there is of it.
-func cutProperty(payload []byte, at int, name string, form propertyForm) (p Property, ok bool) {
-	p = Property{Name: name, Offset: at, form: form}
+func cutProperty(payload []byte, at int, name string) (p Property, ok bool) {
+	p = Property{Name: name, Offset: at}
 	rest := payload[at:]
 	if len(rest) == 0 {
 		return p, false
 	}
 	skip, size := 0, 0
-	switch form {
-	case formShortStr:
+	switch p.Form() {
+	case FormShortStr:
 		skip, size = 1, int(rest[0])
-	case formOctet:
+	case FormOctet:
 		size = 1
-	case formTimestamp:
+	case FormTimestamp:
 		size = 8
-	case formTable:
+	case FormTable:
 		size = tableExtent(rest)
 		p.Raw, p.End = rest[:size:size], at+size
 		return p, len(rest) >= 4 && uint64(binary.BigEndian.Uint32(rest))+4 <= uint64(len(rest))
@@ -314,19 +334,19 @@ func AppendContentHeader(dst []byte, channel uint16, payload []byte) []byte {
 // (cut at 255 bytes) and as it is for the others. Names that class basic does not have are left
 // out.
 func AppendContentHeaderPayload(dst []byte, bodySize uint64, props ...Property) []byte {
-	dst = binary.BigEndian.AppendUint16(dst, classBasic)
+	dst = binary.BigEndian.AppendUint16(dst, ClassBasic)
 	dst = binary.BigEndian.AppendUint16(dst, 0)
 	dst = binary.BigEndian.AppendUint64(dst, bodySize)
 	flagsAt := len(dst)
 	dst = binary.BigEndian.AppendUint16(dst, 0)
 	var flags uint16
-	for i, def := range basicProperties() {
+	for i, name := range basicProperties() {
 		for _, p := range props {
-			if p.Name != def.name {
+			if p.Name != name {
 				continue
 			}
 			flags |= flagContentType >> i
-			if def.form == formShortStr {
+			if p.Form() == FormShortStr {
 				dst = appendShortStr(dst, p.Raw)
 			} else {
 				dst = append(dst, p.Raw...)

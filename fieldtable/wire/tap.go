@@ -220,7 +220,7 @@ func (t *Tap) finish() bool {
 	}
 	unjudged := t.buf[t.r:t.w]
 	t.r = t.w
-	if len(unjudged) < frameHead || unjudged[0] == FrameMethod && len(unjudged) < frameHead+4 {
+	if len(unjudged) < FrameHead || unjudged[0] == FrameMethod && len(unjudged) < FrameHead+4 {
 		t.out = unjudged
 		return true
 	}
@@ -287,7 +287,7 @@ func (t *Tap) frame(b []byte) bool {
 		t.passRest()
 		return true
 	}
-	if len(b) < frameHead {
+	if len(b) < FrameHead {
 		return false
 	}
 	channel, size := binary.BigEndian.Uint16(b[1:]), binary.BigEndian.Uint32(b[3:])
@@ -313,19 +313,19 @@ func (t *Tap) method(b []byte, channel uint16, size uint32) bool {
 		t.pass(size)
 		return true
 	}
-	if len(b) < frameHead+4 {
+	if len(b) < FrameHead+4 {
 		return false
 	}
-	class, method := binary.BigEndian.Uint16(b[frameHead:]), binary.BigEndian.Uint16(b[frameHead+2:])
-	if class == classBasic && method == methodBasicDeliver && channel != 0 {
+	class, method := binary.BigEndian.Uint16(b[FrameHead:]), binary.BigEndian.Uint16(b[FrameHead+2:])
+	if class == ClassBasic && method == MethodBasicDeliver && channel != 0 {
 		return t.deliver(b, channel, size)
 	}
-	ends := class == classChannel && (method == methodChannelClose || method == methodChannelCloseOk)
+	ends := class == ClassChannel && (method == MethodChannelClose || method == MethodChannelCloseOk)
 	t.interrupt(channel, !ends)
 	switch {
 	case ends:
 		delete(t.contents, channel)
-	case class == classConnection && (method == methodConnectionClose || method == methodConnectionCloseOk):
+	case class == ClassConnection && (method == MethodConnectionClose || method == MethodConnectionCloseOk):
 		t.abortAll()
 	}
 	t.pass(size)
@@ -337,7 +337,7 @@ func (t *Tap) deliver(b []byte, channel uint16, size uint32) bool {
 		t.passRest()
 		return true
 	}
-	whole := int(size) + frameOverhead
+	whole := int(size) + FrameOverhead
 	if len(b) < whole {
 		return false
 	}
@@ -347,7 +347,7 @@ func (t *Tap) deliver(b []byte, channel uint16, size uint32) bool {
 		c = &content{}
 		t.contents[channel] = c
 	}
-	c.args = append(c.args[:0], b[frameHead+4:whole-1]...)
+	c.args = append(c.args[:0], b[FrameHead+4:whole-1]...)
 	d, ok := readDeliver(c.args)
 	if !ok || b[whole-1] != FrameEnd {
 		t.passRest()
@@ -387,16 +387,16 @@ func (t *Tap) header(b []byte, c *content, size uint32) bool {
 	case c.state == wantBody:
 		t.fail(c.d.Channel, "content header where %d octets of a body were to come", c.left)
 		return true
-	case size < contentHeaderFixed:
+	case size < ContentHeaderFixed:
 		t.fail(c.d.Channel, "content header of %d octets is too short to name its body size", size)
 		return true
 	case uint64(size) > uint64(t.maxHeader):
 		t.fail(c.d.Channel, "content header of %d octets is larger than the limit of %d", size, t.maxHeader)
 		return true
 	}
-	whole := int(size) + frameOverhead
+	whole := int(size) + FrameOverhead
 	if whole > len(t.buf) {
-		t.take(frameHead)
+		t.take(FrameHead)
 		t.stage, t.cur, t.left = takingHeader, c, uint64(size)+1
 		return true
 	}
@@ -404,7 +404,7 @@ func (t *Tap) header(b []byte, c *content, size uint32) bool {
 		return false
 	}
 	t.take(whole)
-	t.begin(c, b[frameHead:whole-1:whole-1], b[whole-1])
+	t.begin(c, b[FrameHead:whole-1:whole-1], b[whole-1])
 	return true
 }
 
@@ -432,7 +432,7 @@ func (t *Tap) body(c *content, size uint32) {
 		t.fail(c.d.Channel, "body frame of %d octets where %d were to come", size, c.left)
 		return
 	}
-	t.take(frameHead)
+	t.take(FrameHead)
 	c.left -= uint64(size)
 	t.cur, t.left, t.stage = c, uint64(size), takingBody
 	if size == 0 {
@@ -449,7 +449,7 @@ func (t *Tap) end(c *content) {
 func (t *Tap) take(n int) { t.r += n }
 
 // pass gives the library the frame that begins at r.
-func (t *Tap) pass(size uint32) { t.stage, t.left = passing, uint64(size)+frameOverhead }
+func (t *Tap) pass(size uint32) { t.stage, t.left = passing, uint64(size)+FrameOverhead }
 
 // passRest gives the library everything from r on.
 func (t *Tap) passRest() {

@@ -84,10 +84,10 @@ func (f *fingerprint) begin(d *wire.Delivery) {
 	}
 	// Class, weight and body size; the flags with the headers bit only when fields are left; the
 	// properties around the table.
-	const fixed, headersFlag = 14, 1 << 13
+	const fixed = wire.ContentHeaderFixed
 	flags := h.Flags()
 	if sum == 0 {
-		flags &^= headersFlag
+		flags &^= wire.FlagHeaders
 	}
 	f.number(sum)
 	f.body(d.Header[:fixed-2])

@@ -88,24 +88,24 @@ func (s sent) opening() []byte {
 		delivery[8] = 1
 	}
 	switch s.method {
-	case 0, methodDeliver:
-		s.method = methodDeliver
+	case 0, wire.MethodBasicDeliver:
+		s.method = wire.MethodBasicDeliver
 		args = append(append(args, shortStr("ctag")...), delivery...)
-	case methodGetOk:
+	case wire.MethodBasicGetOk:
 		args = delivery
-	case methodPublish:
+	case wire.MethodBasicPublish:
 		args = []byte{0, 0}
-	case methodReturn:
+	case wire.MethodBasicReturn:
 		args = append([]byte{1, 56}, shortStr("NO_ROUTE")...)
 	}
 	args = append(append(args, shortStr(s.exchange)...), shortStr(s.key)...)
 	switch s.method {
-	case methodGetOk:
+	case wire.MethodBasicGetOk:
 		args = append(args, 0, 0, 0, 7)
-	case methodPublish:
+	case wire.MethodBasicPublish:
 		args = append(args, 1)
 	}
-	b := wire.AppendMethod(nil, s.channel, classBasic, s.method, args)
+	b := wire.AppendMethod(nil, s.channel, wire.ClassBasic, s.method, args)
 	return wire.AppendContentHeader(b, s.channel, s.header())
 }
 

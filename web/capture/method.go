@@ -6,15 +6,6 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
-// Class basic and its methods that carry content (spec §1.8.3 of the XML definition).
-const (
-	classBasic    = 60
-	methodPublish = 40
-	methodReturn  = 50
-	methodDeliver = 60
-	methodGetOk   = 71
-)
-
 // origin is the kind of method that a content came with.
 type origin uint8
 
@@ -32,18 +23,18 @@ const (
 func readContentMethod(method uint16, args []byte) (d wire.Delivery, from origin, ok bool) {
 	a := arguments{rest: args, ok: true}
 	switch method {
-	case methodPublish:
+	case wire.MethodBasicPublish:
 		from = published
 		a.take(2) // reserved
-	case methodReturn:
+	case wire.MethodBasicReturn:
 		from = returned
 		a.take(2) // reply code
 		a.shortStr()
-	case methodDeliver:
+	case wire.MethodBasicDeliver:
 		from = delivered
 		d.ConsumerTag = a.shortStr()
 		d.DeliveryTag, d.Redelivered = a.delivery()
-	case methodGetOk:
+	case wire.MethodBasicGetOk:
 		from = fetched
 		d.DeliveryTag, d.Redelivered = a.delivery()
 	default:

@@ -21,11 +21,7 @@ const (
 	// largeBuffer is the size above which an empty buffer is given up rather than used again.
 	largeBuffer = 1 << 20
 
-	frameHead     = 7 // type, channel, size
-	frameOverhead = frameHead + 1
-
-	minContentHeader = 14 // up to the property flags
-	protocolHeader   = 8
+	protocolHeader = 8
 )
 
 // streams is what the streams of one file share.
@@ -116,11 +112,11 @@ func (s *stream) search() {
 
 // salvage adds to a body what there is of a body frame that will not be completed.
 func (s *stream) salvage() {
-	if s.hunting || len(s.buf) <= frameHead || s.buf[0] != wire.FrameBody {
+	if s.hunting || len(s.buf) <= wire.FrameHead || s.buf[0] != wire.FrameBody {
 		return
 	}
 	if c := s.contents[binary.BigEndian.Uint16(s.buf[1:])]; c != nil && !c.received.IsZero() {
-		s.body(c, s.buf[frameHead:])
+		s.body(c, s.buf[wire.FrameHead:])
 	}
 }
 
@@ -193,7 +189,7 @@ func (s *stream) parse(b []byte) int {
 			s.speaks = true
 			s.frame(f)
 			rest = after
-		case errors.Is(err, wire.ErrShortFrame) && (len(rest) < frameHead || binary.BigEndian.Uint32(rest[3:]) <= maxFrame):
+		case errors.Is(err, wire.ErrShortFrame) && (len(rest) < wire.FrameHead || binary.BigEndian.Uint32(rest[3:]) <= maxFrame):
 			return len(b) - len(rest)
 		default:
 			s.lose()
@@ -241,15 +237,15 @@ const (
 // that ends in a frame-end octet and is followed by another frame. Contents begin with methods, so
 // nothing is missed by passing over other frames.
 func looksLikeMethod(b []byte) guess {
-	if len(b) < frameHead+4 {
+	if len(b) < wire.FrameHead+4 {
 		return maybe
 	}
 	size := binary.BigEndian.Uint32(b[3:])
-	class, method := binary.BigEndian.Uint16(b[frameHead:]), binary.BigEndian.Uint16(b[frameHead+2:])
+	class, method := binary.BigEndian.Uint16(b[wire.FrameHead:]), binary.BigEndian.Uint16(b[wire.FrameHead+2:])
 	if size < 4 || size > maxHunted || !knownClass(class) || method == 0 || method > maxMethod {
 		return no
 	}
-	whole := int(size) + frameOverhead
+	whole := int(size) + wire.FrameOverhead
 	switch {
 	case len(b) < whole:
 		return maybe
@@ -280,12 +276,12 @@ func (s *stream) frame(f wire.Frame) {
 	case wire.FrameMethod:
 		s.finish(f.Channel)
 		class, method, args, ok := f.Method()
-		if !ok || class != classBasic {
+		if !ok || class != wire.ClassBasic {
 			return
 		}
 		s.begin(f.Channel, method, args)
 	case wire.FrameHeader:
-		if c == nil || !c.received.IsZero() || len(f.Payload) < minContentHeader || !s.reserve(c, len(f.Payload)) {
+		if c == nil || !c.received.IsZero() || len(f.Payload) < wire.ContentHeaderFixed || !s.reserve(c, len(f.Payload)) {
 			s.finish(f.Channel)
 			return
 		}

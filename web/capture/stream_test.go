@@ -14,7 +14,7 @@ import (
 func TestContentMethods(t *testing.T) {
 	want := []sent{
 		{
-			method:   methodDeliver,
+			method:   wire.MethodBasicDeliver,
 			channel:  1,
 			exchange: "e",
 			key:      "delivered",
@@ -22,10 +22,10 @@ func TestContentMethods(t *testing.T) {
 			again:    true,
 			body:     []byte("1"),
 		},
-		{method: methodGetOk, channel: 1, exchange: "e", key: "fetched", tag: 2, again: true, body: []byte("2")},
-		{method: methodPublish, channel: 1, exchange: "e", key: "published", body: []byte("3")},
-		{method: methodReturn, channel: 1, exchange: "", key: "returned", body: nil},
-		{method: methodPublish, channel: 1, exchange: strings.Repeat("e", 255), key: "", body: []byte("5")},
+		{method: wire.MethodBasicGetOk, channel: 1, exchange: "e", key: "fetched", tag: 2, again: true, body: []byte("2")},
+		{method: wire.MethodBasicPublish, channel: 1, exchange: "e", key: "published", body: []byte("3")},
+		{method: wire.MethodBasicReturn, channel: 1, exchange: "", key: "returned", body: nil},
+		{method: wire.MethodBasicPublish, channel: 1, exchange: strings.Repeat("e", 255), key: "", body: []byte("5")},
 	}
 	for i := range want {
 		want[i].table = fttest.Table(func(e *fttest.Encoder) { e.Str("k", want[i].key) })
@@ -45,10 +45,10 @@ func TestContentMethods(t *testing.T) {
 
 func TestContentMethodsCutShort(t *testing.T) {
 	for _, m := range []sent{
-		{method: methodDeliver, exchange: "ex", key: "key"},
-		{method: methodGetOk},
-		{method: methodPublish, key: "k"},
-		{method: methodReturn, key: "k"},
+		{method: wire.MethodBasicDeliver, exchange: "ex", key: "key"},
+		{method: wire.MethodBasicGetOk},
+		{method: wire.MethodBasicPublish, key: "k"},
+		{method: wire.MethodBasicReturn, key: "k"},
 	} {
 		f, _, err := wire.CutFrame(m.opening())
 		if err != nil {
@@ -57,9 +57,9 @@ func TestContentMethodsCutShort(t *testing.T) {
 		_, method, args, _ := f.Method()
 		needed := len(args)
 		switch method {
-		case methodGetOk:
+		case wire.MethodBasicGetOk:
 			needed -= 4 // the message count
-		case methodPublish:
+		case wire.MethodBasicPublish:
 			needed-- // the flags
 		}
 		for n := range args {
@@ -109,10 +109,10 @@ func TestContentsOutOfOrder(t *testing.T) {
 	m := numbered(2, 10)
 	body := m[0].bodyFrames(0)
 	for name, octets := range map[string][]byte{
-		"a body without a header":       slices.Concat(m[0].opening()[:len(m[0].opening())-len(m[0].header())-frameOverhead], body, m[1].frames()),
+		"a body without a header":       slices.Concat(m[0].opening()[:len(m[0].opening())-len(m[0].header())-wire.FrameOverhead], body, m[1].frames()),
 		"a body of nothing":             slices.Concat(body, body, m[1].frames()),
 		"a header of nothing":           slices.Concat(m[0].frames(), wire.AppendContentHeader(nil, 1, m[0].header()), m[1].frames())[len(m[0].frames()):],
-		"a header too short for a size": slices.Concat(m[0].opening()[:len(m[0].opening())-len(m[0].header())-frameOverhead], wire.AppendContentHeader(nil, 1, []byte{0, 60, 0, 0}), body, m[1].frames()),
+		"a header too short for a size": slices.Concat(m[0].opening()[:len(m[0].opening())-len(m[0].header())-wire.FrameOverhead], wire.AppendContentHeader(nil, 1, []byte{0, 60, 0, 0}), body, m[1].frames()),
 	} {
 		got, report := readWhole(
 			t,

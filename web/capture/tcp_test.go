@@ -98,7 +98,7 @@ func TestMissingInBetween(t *testing.T) {
 	b := octetsOf(want...)
 	one := len(want[0].frames())
 	opening := len(want[0].opening())
-	method := opening - len(want[0].header()) - frameOverhead
+	method := opening - len(want[0].header()) - wire.FrameOverhead
 	const hole = 40
 	for from := range 2 * one {
 		packets := connected(7, b[:from], 100)
@@ -127,9 +127,9 @@ func TestMissingInBetween(t *testing.T) {
 					len(m.Body()),
 				)
 			}
-			if string(m.RoutingKey()) == want[hit].key && at > opening+frameHead &&
-				len(m.Body()) != min(at-opening-frameHead, 300) {
-				t.Errorf("hole at %d: %d octets of the body, want %d", from, len(m.Body()), at-opening-frameHead)
+			if string(m.RoutingKey()) == want[hit].key && at > opening+wire.FrameHead &&
+				len(m.Body()) != min(at-opening-wire.FrameHead, 300) {
+				t.Errorf("hole at %d: %d octets of the body, want %d", from, len(m.Body()), at-opening-wire.FrameHead)
 			}
 		}
 		if !slices.Equal(found, keys) {
@@ -278,7 +278,7 @@ func TestOversizeContentHeader(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	// A frame that claims more than any has is no frame.
-	lie := wire.AppendMethod(nil, 1, classBasic, methodDeliver, nil)
+	lie := wire.AppendMethod(nil, 1, wire.ClassBasic, wire.MethodBasicDeliver, nil)
 	lie = append(lie, wire.FrameBody, 0, 1, 0xff, 0xff, 0xff, 0xff)
 	got, report = readWhole(t, pcap(t, layers.LinkTypeRaw, connected(1, append(lie, next.frames()...), 60000)...))
 	allSame(t, got, next)

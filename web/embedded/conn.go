@@ -353,7 +353,7 @@ func (c *conn) content(kind byte, id uint16, payload []byte) (after func(), ok b
 	}
 	in := ch.incoming
 	switch {
-	case kind == wire.FrameHeader && !in.header && len(payload) >= 14:
+	case kind == wire.FrameHeader && !in.header && len(payload) >= wire.ContentHeaderFixed:
 		a := args{b: payload[4:]}
 		in.left, in.header = a.u64(), true
 		in.message.Header = bytes.Clone(payload)

@@ -1,6 +1,10 @@
 package embedded
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/headerglass/headerglass/fieldtable/wire"
+)
 
 // Message is one message as it is delivered.
 type Message struct {
@@ -19,7 +23,7 @@ func (m *Message) complete() {
 	if len(m.Header) != 0 {
 		return
 	}
-	m.Header = binary.BigEndian.AppendUint32(make([]byte, 0, 14), 60<<16)
+	m.Header = binary.BigEndian.AppendUint32(make([]byte, 0, wire.ContentHeaderFixed), wire.ClassBasic<<16)
 	m.Header = binary.BigEndian.AppendUint64(m.Header, uint64(len(m.Body)))
 	m.Header = append(m.Header, 0, 0)
 }
