@@ -118,12 +118,14 @@ func (s *Server) apiMessage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, s.appendMessage(nil, m, req.dialect))
+	s.fullDecodes.Add(1)
+	return writeJSON(w, appendMessage(nil, m, req.dialect))
 }
 
 // appendMessage appends a message in lossless typed JSON.
-func (s *Server) appendMessage(b []byte, m archive.Message, d *fieldtable.Dialect) []byte {
-	encoded, table, ok := s.decode(m, d)
+func appendMessage(b []byte, m archive.Message, d *fieldtable.Dialect) []byte {
+	encoded, ok := m.HeaderTable()
+	table := fieldtable.View(encoded, d)
 	b = append(b, '{')
 	b = strconv.AppendUint(member(b, "seq"), m.Seq(), 10)
 	b = appendTime(member(b, "received"), m.Received())
@@ -151,15 +153,6 @@ func (s *Server) appendMessage(b []byte, m archive.Message, d *fieldtable.Dialec
 		b = appendRedacted(member(b, "redacted"), m)
 	}
 	return append(b, '}')
-}
-
-// decode is the one place where a message's header table is decoded whole, so
-// it is the one place that counts: whoever walks the table got it here. ok is
-// false when the message has no headers property.
-func (s *Server) decode(m archive.Message, d *fieldtable.Dialect) (encoded []byte, t fieldtable.Table, ok bool) {
-	s.fullDecodes.Add(1)
-	encoded, ok = m.HeaderTable()
-	return encoded, fieldtable.View(encoded, d), ok
 }
 
 // appendProperties appends the basic properties other than headers as an

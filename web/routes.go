@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+
+	"github.com/headerglass/headerglass/web/export"
 )
 
 // routes is the whole surface.
@@ -16,6 +18,7 @@ func (s *Server) routes() http.Handler {
 	r.NotFound(s.serve(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
 	r.MethodNotAllowed(s.serve(func(http.ResponseWriter, *http.Request) error { return errMethod }))
 
+	compressed := middleware.Compress(5, "text/html", "application/json", "application/jsonl", "text/csv")
 	r.Get("/live", s.serve(s.liveFeed))
 	r.Get("/static/*", s.serve(s.asset))
 	r.Get("/m/{seq}/headers.bin", s.serve(s.headersBin))
@@ -24,11 +27,17 @@ func (s *Server) routes() http.Handler {
 	r.Get("/healthz", s.serve(s.healthz))
 	r.Get("/readyz", s.serve(s.readyz))
 	r.Get("/metrics", s.metricsHandler())
-	r.Get("/export.zip", s.serve(s.export(zipExport())))
-	r.Get("/export.pcapng", s.serve(s.export(pcapngExport())))
+
+	for _, f := range export.Formats() {
+		in := chi.Router(r)
+		if !f.Compressed {
+			in = r.With(compressed)
+		}
+		in.Get("/export."+f.Extension, s.serve(s.serveExport(f)))
+	}
 
 	r.Group(func(r chi.Router) {
-		r.Use(middleware.Compress(5, "text/html", "application/json", "application/jsonl", "text/csv"))
+		r.Use(compressed)
 		r.Get("/", s.serve(s.list))
 		r.Get("/m/{seq}", s.serve(s.open))
 		r.Get("/diff", s.serve(s.diff))
@@ -40,8 +49,6 @@ func (s *Server) routes() http.Handler {
 		r.Get("/api/messages/{seq}", s.serve(s.apiMessage))
 		r.Get("/api/keys", s.serve(s.apiKeys))
 		r.Get("/api/status", s.serve(s.apiStatus))
-		r.Get("/export.jsonl", s.serve(s.export(jsonlExport())))
-		r.Get("/export.csv", s.serve(s.export(csvExport())))
 	})
 	return r
 }

@@ -80,7 +80,7 @@ type Server struct {
 	assets      *static.Assets
 	queries     *budget.Limiter
 	exportStall time.Duration // how long an export waits for a browser to take some more
-	fullDecodes atomic.Uint64 // grows only in decode
+	fullDecodes atomic.Uint64 // one for each table decoded whole, of a message opened, exported or pasted
 	registry    *prometheus.Registry
 	requests    *prometheus.CounterVec
 	handler     http.Handler

@@ -1,11 +1,10 @@
-package web
+package export
 
 import (
 	"archive/zip"
 	"fmt"
 	"io"
 
-	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/web/capture"
 )
@@ -19,24 +18,24 @@ const (
 	zipDeflate = 512
 )
 
-// zipExport is a folder a message, with the octets as delivered and typed JSON. It decodes every
-// message that it writes, and counts it.
-func zipExport() exportFormat {
-	return exportFormat{
-		extension:   "zip",
-		contentType: "application/zip",
-		max:         zipMessages,
-		begin: func(s *Server, w io.Writer, e export) (exporter, error) {
+// zipFolders is a folder a message, with the octets as delivered and typed JSON.
+func zipFolders() Format {
+	return Format{
+		Extension:  "zip",
+		Type:       "application/zip",
+		Label:      "ZIP",
+		Use:        "each message's bytes as delivered, and its JSON; headerglass replay opens it",
+		Compressed: true,
+		Decodes:    true,
+		Most:       zipMessages,
+		Begin: func(w io.Writer, s Selection) (Writer, error) {
 			z := zip.NewWriter(w)
 			// Folders sort by number in any program: as many digits as the last one has, and some
 			// for company.
-			digits := max(len(fmt.Sprint(e.last)), 6)
-			return &zipExporter{
-				s:       s,
-				z:       z,
-				dialect: e.dialect,
-				digits:  digits,
-			}, z.SetComment(e.String()[:min(len(e.String()), maxZipComment)])
+			digits := max(len(fmt.Sprint(s.Last)), 6)
+			comment := s.String()
+			err := z.SetComment(comment[:min(len(comment), maxZipComment)])
+			return &zipWriter{s: s, z: z, digits: digits}, err
 		},
 	}
 }
@@ -45,17 +44,16 @@ func zipExport() exportFormat {
 // end.
 const maxZipComment = 1 << 10
 
-type zipExporter struct {
-	s       *Server
-	z       *zip.Writer
-	dialect *fieldtable.Dialect
-	digits  int
-	json    []byte
+type zipWriter struct {
+	s      Selection
+	z      *zip.Writer
+	digits int
+	json   []byte
 }
 
-func (e *zipExporter) message(m archive.Message) error {
+func (e *zipWriter) Write(m archive.Message) error {
 	folder := fmt.Sprintf("%0*d/", e.digits, m.Seq())
-	e.json = append(e.s.appendMessage(scratch(e.json)[:0], m, e.dialect), '\n')
+	e.json = append(e.s.AppendMessage(scratch(e.json)[:0], m, e.s.Dialect), '\n')
 	if err := e.file(m, folder+capture.MessageJSON, e.json); err != nil {
 		return err
 	}
@@ -70,7 +68,7 @@ func (e *zipExporter) message(m archive.Message) error {
 	return e.file(m, folder+capture.BodyBin, m.Body())
 }
 
-func (e *zipExporter) file(m archive.Message, name string, b []byte) error {
+func (e *zipWriter) file(m archive.Message, name string, b []byte) error {
 	h := &zip.FileHeader{Name: name, Modified: m.Received().UTC()}
 	if len(b) >= zipDeflate {
 		h.Method = zip.Deflate
@@ -83,4 +81,4 @@ func (e *zipExporter) file(m archive.Message, name string, b []byte) error {
 	return err
 }
 
-func (e *zipExporter) close() error { return e.z.Close() }
+func (e *zipWriter) Close() error { return e.z.Close() }

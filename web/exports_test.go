@@ -23,9 +23,18 @@ import (
 	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/capture"
 	"github.com/headerglass/headerglass/web/embedded/traffic"
+	"github.com/headerglass/headerglass/web/export"
 )
 
-func exportPaths() []string {
+func exportPaths() (paths []string) {
+	for _, f := range export.Formats() {
+		paths = append(paths, "/export."+f.Extension)
+	}
+	return paths
+}
+
+// readablePaths are those of the files that these tests can read back.
+func readablePaths() []string {
 	return []string{"/export.jsonl", "/export.csv", "/export.zip", "/export.pcapng"}
 }
 
@@ -84,7 +93,7 @@ func TestExportsHoldWhatTheFilterMatches(t *testing.T) {
 	for i := 1; i <= 450; i += 3 {
 		third = append(third, "order."+strconv.Itoa(i))
 	}
-	for _, path := range exportPaths() {
+	for _, path := range readablePaths() {
 		name := "headerglass-export" + strings.TrimPrefix(path, "/export")
 		for _, tt := range []struct {
 			query string
@@ -121,7 +130,7 @@ func TestExportsHoldWhatTheFilterMatches(t *testing.T) {
 		f.get(path + "?limit=all").want(http.StatusBadRequest)
 	}
 	f.cfg.ExportLimit = 3
-	for _, path := range exportPaths() {
+	for _, path := range readablePaths() {
 		if got := exportedKeys(t, path, f.get(path+"?limit=10").body); !slices.Equal(got, orders(448, 450)) {
 			t.Errorf("%s past a limit of 3: %v", path, got)
 		}
@@ -130,7 +139,7 @@ func TestExportsHoldWhatTheFilterMatches(t *testing.T) {
 
 func TestExportOfNothing(t *testing.T) {
 	f := newFixture(t)
-	for _, path := range []string{"/export.jsonl", "/export.csv", "/export.zip", "/export.pcapng"} {
+	for _, path := range exportPaths() {
 		f.get(path).want(http.StatusOK)
 	}
 	if r := f.get("/export.csv"); string(
@@ -197,7 +206,7 @@ func TestExportIsCutOff(t *testing.T) {
 	for range 3000 {
 		f.add(message{headers: table("k", strings.Repeat("v", 500))})
 	}
-	for _, path := range exportPaths() {
+	for _, path := range readablePaths() {
 		if path == "/export.csv" {
 			path += "?cols=k" // more than one buffer
 		}
@@ -453,7 +462,7 @@ func TestExportNamesTheFilter(t *testing.T) {
 // left out.
 func TestZipHasItsOwnLimit(t *testing.T) {
 	f := newFixture(t)
-	for range zipMessages + 1 {
+	for range 16383 + 1 {
 		f.add(message{})
 	}
 	r := f.get("/export.zip").

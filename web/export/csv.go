@@ -1,4 +1,4 @@
-package web
+package export
 
 import (
 	"encoding/csv"
@@ -17,14 +17,16 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
-// csvExport is a line a message: the facts, then the values at the paths of cols. It reads a table
+// spreadsheet is a line a message: the facts, then the values at the paths selected. It reads a table
 // only as far as these.
-func csvExport() exportFormat {
-	return exportFormat{
-		extension:   "csv",
-		contentType: "text/csv; charset=utf-8",
-		begin: func(_ *Server, w io.Writer, e export) (exporter, error) {
-			c := &csvExporter{w: csv.NewWriter(w), columns: e.columns, dialect: e.dialect}
+func spreadsheet() Format {
+	return Format{
+		Extension: "csv",
+		Type:      "text/csv; charset=utf-8",
+		Label:     "CSV",
+		Use:       "the columns shown, for a spreadsheet",
+		Begin: func(w io.Writer, s Selection) (Writer, error) {
+			c := &csvWriter{w: csv.NewWriter(w), columns: s.Columns, dialect: s.Dialect}
 			c.cells = []string{
 				"seq",
 				"received",
@@ -35,7 +37,7 @@ func csvExport() exportFormat {
 				"header_bytes",
 				"body_bytes",
 			}
-			for _, path := range e.Columns {
+			for _, path := range s.Paths {
 				c.cells = append(c.cells, textCell([]byte(path)))
 			}
 			return c, c.w.Write(c.cells)
@@ -43,7 +45,7 @@ func csvExport() exportFormat {
 	}
 }
 
-type csvExporter struct {
+type csvWriter struct {
 	w       *csv.Writer
 	columns []*query.Operand
 	dialect *fieldtable.Dialect
@@ -51,7 +53,7 @@ type csvExporter struct {
 	cells   []string
 }
 
-func (c *csvExporter) message(m archive.Message) error {
+func (c *csvWriter) Write(m archive.Message) error {
 	encoded, _ := m.HeaderTable()
 	c.cells = append(c.cells[:0],
 		strconv.FormatUint(m.Seq(), 10),
@@ -63,14 +65,14 @@ func (c *csvExporter) message(m archive.Message) error {
 		strconv.Itoa(len(encoded)),
 		strconv.FormatUint(m.BodySize(), 10))
 	for _, o := range c.columns {
-		switch v := readCell(o, m, c.dialect, &c.scratch); {
-		case v.damaged:
+		switch v, set, damaged := o.Get(m, c.dialect, &c.scratch); {
+		case damaged:
 			c.cells = append(c.cells, "(damaged)")
-		case !v.set:
+		case !set:
 			c.cells = append(c.cells, "")
 		case v.Removed:
 			c.cells = append(c.cells, "(redacted)")
-		case v.isHeader():
+		case !v.Value.IsZero(): // a header's
 			c.cells = append(c.cells, valueCell(v.Value))
 		default:
 			c.cells = append(c.cells, textCell(v.Text))
@@ -79,7 +81,7 @@ func (c *csvExporter) message(m archive.Message) error {
 	return c.w.Write(c.cells)
 }
 
-func (c *csvExporter) close() error {
+func (c *csvWriter) Close() error {
 	c.w.Flush()
 	return c.w.Error()
 }
