@@ -150,7 +150,7 @@ func growing(q views.Query) bool {
 }
 
 // chips parts a filter into its conditions.
-func chips(q *query.Query) []views.Chip {
+func chips(q *query.Filter) []views.Chip {
 	conditions := q.Conjuncts()
 	var cs []views.Chip
 	for i, c := range conditions {
@@ -316,7 +316,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 }
 
 // activeKeys are the header names that a filter reads; none for nil.
-func activeKeys(q *query.Query) map[string]bool {
+func activeKeys(q *query.Filter) map[string]bool {
 	active := make(map[string]bool)
 	if q != nil {
 		for _, k := range q.Keys() {

@@ -41,7 +41,7 @@ func (s *Server) liveFeed(w http.ResponseWriter, r *http.Request) error {
 	page := s.parts.open(key)
 	defer s.parts.close(key, page)
 	stream := live.Stream{
-		Query:   req.filter,
+		Filter:  req.filter,
 		Dialect: req.dialect,
 		After:   after,
 		Rows: func(ctx context.Context, w io.Writer, snap archive.Snapshot, ms []archive.Message) error {

@@ -25,7 +25,7 @@ const (
 // request is what the parameters of a page or of the API ask for.
 type request struct {
 	views.Query
-	filter  *query.Query // nil when filterErr is not
+	filter  *query.Filter // nil when filterErr is not
 	columns []*query.Operand
 	by      *query.Operand // what a page is put in order by; nil: arrival
 	dialect *fieldtable.Dialect

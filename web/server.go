@@ -76,7 +76,7 @@ type Server struct {
 	live        *live.Hub
 	keys        keyCache
 	parts       liveParts
-	all         *query.Query // the filter that matches every message
+	all         *query.Filter // the filter that matches every message
 	assets      *static.Assets
 	queries     *budget.Limiter
 	exportStall time.Duration // how long an export waits for a browser to take some more

@@ -53,7 +53,7 @@ func one(t testing.TB, table []byte) archive.Message {
 	return m
 }
 
-func compile(t testing.TB, src string) *Query {
+func compile(t testing.TB, src string) *Filter {
 	t.Helper()
 	q, err := Compile(src)
 	if err != nil {

@@ -16,7 +16,7 @@ type Count struct {
 
 // Count counts over the whole range, on all cores. Limit and Budget do not apply;
 // where ctx ends first its error comes with the count so far.
-func (q *Query) Count(ctx context.Context, s archive.Snapshot, r PageRequest) (Count, error) {
+func (q *Filter) Count(ctx context.Context, s archive.Snapshot, r PageRequest) (Count, error) {
 	var workers []*counter
 	explain, err := q.scan(ctx, s, r, func() collector {
 		c := &counter{}

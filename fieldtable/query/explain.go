@@ -29,7 +29,7 @@ type Explain struct {
 }
 
 // explain starts an explanation, with the part that does not depend on the run.
-func (q *Query) explain(s archive.Snapshot, x *Matcher) Explain {
+func (q *Filter) explain(s archive.Snapshot, x *Matcher) Explain {
 	e := Explain{Filter: q.text, Keys: q.Keys()}
 	if !x.shaped {
 		return e

@@ -74,7 +74,7 @@ const (
 // Facet counts the values of an operand over all messages that match, and returns
 // the top ones, at most limit. Where ctx ends first its error comes with what was
 // counted so far.
-func (q *Query) Facet(ctx context.Context, s archive.Snapshot, r PageRequest, o *Operand, limit int) (Facet, error) {
+func (q *Filter) Facet(ctx context.Context, s archive.Snapshot, r PageRequest, o *Operand, limit int) (Facet, error) {
 	var workers []*facetCounter
 	explain, err := q.scan(ctx, s, r, func() collector {
 		c := newFacetCounter(o, &r)

@@ -45,7 +45,7 @@ const (
 // is not nil, the bars are also split by its first value, with the given number of
 // most frequent values told apart. Where ctx ends first its error comes with what was counted
 // so far.
-func (q *Query) Histogram(
+func (q *Filter) Histogram(
 	ctx context.Context,
 	s archive.Snapshot,
 	r PageRequest,

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"iter"
 	"slices"
 	"sync/atomic"
 
@@ -8,13 +9,45 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
-// Memos shares memos of the newest messages among the matchers of a live feed: any
-// number of filters together read a message about once. It is safe for concurrent
-// use; the zero value is ready.
+// Memos shares memos of the newest messages of one archive among the matchers of a live feed: any
+// number of filters together read a message about once. It is safe for concurrent use.
 type Memos struct {
+	// Memos are kept by number and dialect alone, so messages of another archive must not get here:
+	// only a LiveMessage does, and only the Memos make one.
+	archive *archive.Archive
 	// An entry is replaced, never changed. Two matchers that miss at once both make
 	// one, which is only slower.
 	recent [liveMessages]atomic.Pointer[liveMemo]
+}
+
+// NewMemos returns memos for the messages of a.
+func NewMemos(a *archive.Archive) *Memos { return &Memos{archive: a} }
+
+// LiveSnapshot is a snapshot of the archive that its Memos are for.
+type LiveSnapshot struct {
+	archive.Snapshot
+	memos *Memos
+}
+
+// LiveMessage is a message together with the Memos of its archive.
+type LiveMessage struct {
+	archive.Message
+	from LiveSnapshot
+}
+
+// Snapshot is what the archive holds now.
+func (l *Memos) Snapshot() LiveSnapshot { return LiveSnapshot{l.archive.Snapshot(), l} }
+
+// Forward yields the messages with numbers above after, oldest first, for MatchLive.
+func (s LiveSnapshot) Forward(after uint64) iter.Seq[LiveMessage] {
+	return func(yield func(LiveMessage) bool) {
+		live := LiveMessage{from: s}
+		for live.Message = range s.Snapshot.Forward(after) {
+			if !yield(live) {
+				return
+			}
+		}
+	}
 }
 
 type liveMemo struct {
@@ -47,17 +80,16 @@ func (l *Memos) of(m archive.Message, d *fieldtable.Dialect) *fieldtable.Memo {
 	return e.memo
 }
 
-// MatchLive is Match by means of memos shared with other matchers of messages of
-// the same archive.
-func (x *Matcher) MatchLive(s archive.Snapshot, m archive.Message, shared *Memos) Verdict {
+// MatchLive is Match by means of the memos that m's archive shares with other matchers.
+func (x *Matcher) MatchLive(m LiveMessage) Verdict {
 	id, _ := m.ShapeID()
-	d := x.shape(s, id)
+	d := x.shape(m.from.Snapshot, id)
 	if d.decided {
 		x.skipped++
 		return d.truth.verdict()
 	}
 	if len(x.query.keys) == 0 {
-		return x.read(m, d, nil).verdict()
+		return x.read(m.Message, d, nil).verdict()
 	}
-	return x.read(m, d, shared.of(m, x.dialect)).verdict()
+	return x.read(m.Message, d, m.from.memos.of(m.Message, x.dialect)).verdict()
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestMemosGiveTheSameVerdicts(t *testing.T) {
-	s := numbered(300)
+	shared := NewMemos(numberedArchive(300))
 	filters := []string{
 		"n > 100",
 		"mod3 = v1",
@@ -24,15 +24,15 @@ func TestMemosGiveTheSameVerdicts(t *testing.T) {
 		"$seq > 10",
 		"missing = 1",
 	}
-	var shared Memos
 	var wg sync.WaitGroup
 	for _, filter := range filters {
 		q := compile(t, filter)
 		for _, d := range []*fieldtable.Dialect{fieldtable.Lenient(), fieldtable.RabbitMQ()} {
 			wg.Go(func() {
 				live, alone := q.Matcher(nil, d), q.Matcher(nil, d)
+				s := shared.Snapshot()
 				for m := range s.Forward(0) {
-					if got, want := live.MatchLive(s, m, &shared), alone.Match(s, m); got != want {
+					if got, want := live.MatchLive(m), alone.Match(s.Snapshot, m.Message); got != want {
 						t.Errorf("%s, message %d: %v, want %v", filter, m.Seq(), got, want)
 						return
 					}
@@ -44,7 +44,8 @@ func TestMemosGiveTheSameVerdicts(t *testing.T) {
 }
 
 func TestMemosAreShared(t *testing.T) {
-	s := numbered(liveMessages + 1)
+	shared := NewMemos(numberedArchive(liveMessages + 1))
+	s := shared.Snapshot()
 	first, err := s.Get(1)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,6 @@ func TestMemosAreShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := fieldtable.Lenient()
-	var shared Memos
 	memo := shared.of(first, d)
 	if memo == nil || shared.of(first, d) != memo {
 		t.Error("one message, one dialect, two memos")
@@ -77,16 +77,13 @@ func TestMemosHoldNoSegment(t *testing.T) {
 		w.Body(make([]byte, 1000))
 		w.Commit()
 	}
-	var shared Memos
+	shared := NewMemos(a)
 	x := compile(t, "n = 2").Matcher(nil, nil)
 	put()
-	s := a.Snapshot()
-	m, err := s.Get(1)
-	if err != nil {
-		t.Fatal(err)
+	for m := range shared.Snapshot().Forward(0) {
+		x.MatchLive(m)
 	}
-	x.MatchLive(s, m, &shared)
-	x, s, m = nil, archive.Snapshot{}, archive.Message{}
+	x = nil
 	for range 1000 {
 		put()
 	}
@@ -98,5 +95,21 @@ func TestMemosHoldNoSegment(t *testing.T) {
 	if n := a.Stats().Pinned; n > 0 {
 		t.Errorf("%d bytes of what is evicted are kept", n)
 	}
-	runtime.KeepAlive(&shared)
+	runtime.KeepAlive(shared)
+}
+
+// Two archives count from 1 each: the answer for a message of one says nothing about the other's.
+func TestMemosOfTwoArchives(t *testing.T) {
+	q := compile(t, "n = 1 AND NOT gone")
+	for _, n := range []int32{1, 2} {
+		a := archive.New(archive.Config{MaxBytes: 1 << 20})
+		table := fttest.Table(func(e *fttest.Encoder) { e.Int32("n", n) })
+		appendMessage(a.Writer(), &testMessage{table: table})
+		x, memos := q.Matcher(nil, nil), NewMemos(a)
+		for m := range memos.Snapshot().Forward(0) {
+			if got, want := x.MatchLive(m), x.Match(m.from.Snapshot, m.Message); got != want {
+				t.Errorf("n = %d: %v, want %v", n, got, want)
+			}
+		}
+	}
 }

@@ -11,7 +11,7 @@ import (
 // message's headers decide is worked out once per shape and remembered. It belongs
 // to one goroutine.
 type Matcher struct {
-	query   *Query
+	query   *Filter
 	dialect *fieldtable.Dialect
 	// shaped: the archive's shapes and marks are of this dialect.
 	shaped bool
@@ -45,7 +45,7 @@ type decision struct {
 // Matcher returns a matcher that reads messages under dialect d, nil for Lenient.
 // archived is the dialect that the archive was made with, nil for Lenient; where
 // they differ, every message is read.
-func (q *Query) Matcher(archived, d *fieldtable.Dialect) *Matcher {
+func (q *Filter) Matcher(archived, d *fieldtable.Dialect) *Matcher {
 	archived, d = orLenient(archived), orLenient(d)
 	return &Matcher{
 		query:   q,
@@ -56,7 +56,7 @@ func (q *Query) Matcher(archived, d *fieldtable.Dialect) *Matcher {
 	}
 }
 
-// Match decides message m of the snapshot s. Unlike Query.Match it does not look
+// Match decides message m of the snapshot s. Unlike Filter.Match it does not look
 // further to tell No from Unknown.
 func (x *Matcher) Match(s archive.Snapshot, m archive.Message) Verdict {
 	return x.MatchMemo(s, m, nil)

@@ -90,7 +90,7 @@ func naiveEval(n node, table *naiveValue, m archive.Message) truth {
 	case *condition:
 		if n.prop != nil { // tested by hand in props_test.go
 			var s Scratch
-			return (&Query{root: n}).match(m, fieldtable.Lenient(), nil, &s)
+			return (&Filter{root: n}).match(m, fieldtable.Lenient(), nil, &s)
 		}
 		return naiveCondition(n, table)
 	}

@@ -29,7 +29,7 @@ const betweenChecks = 64
 // Page returns matches in the order asked for, until there are enough, the budget
 // is used up or the range ends; then Next says where to go on. Where ctx ends first
 // its error comes with the page so far.
-func (q *Query) Page(ctx context.Context, s archive.Snapshot, r PageRequest) (Page, error) {
+func (q *Filter) Page(ctx context.Context, s archive.Snapshot, r PageRequest) (Page, error) {
 	start := time.Now()
 	deadline := start.Add(cmp.Or(r.Budget, defaultBudget))
 	limit := cmp.Or(max(r.Limit, 0), defaultLimit)

@@ -16,7 +16,9 @@ import (
 
 // numbered archives n messages over several segments, a second apart: n is the
 // number, every third carries mod3, every tenth is damaged behind n.
-func numbered(n int) archive.Snapshot {
+func numbered(n int) archive.Snapshot { return numberedArchive(n).Snapshot() }
+
+func numberedArchive(n int) *archive.Archive {
 	a := archive.New(archive.Config{MaxBytes: 8 << 20, SegmentBytes: 64 << 10})
 	for i := 1; i <= n; i++ {
 		appendMessage(a.Writer(), &testMessage{
@@ -33,7 +35,7 @@ func numbered(n int) archive.Snapshot {
 			}),
 		})
 	}
-	return a.Snapshot()
+	return a
 }
 
 func seqs(messages []archive.Message) (s []uint64) {

@@ -201,7 +201,7 @@ func randomFilter(r *rand.Rand, depth int) string {
 }
 
 // oracle is what the naive evaluator says.
-func oracle(q *Query, m archive.Message, d *fieldtable.Dialect) Verdict {
+func oracle(q *Filter, m archive.Message, d *fieldtable.Dialect) Verdict {
 	var table *naiveValue
 	if encoded, ok := m.HeaderTable(); ok {
 		v := naiveTable(fieldtable.View(encoded, d))
@@ -215,7 +215,7 @@ func oracle(q *Query, m archive.Message, d *fieldtable.Dialect) Verdict {
 func noMatch(v Verdict) bool { return v == No || v == Unknown }
 
 // disagreement compares every way to match m with the naive evaluator.
-func disagreement(q *Query, s archive.Snapshot, m archive.Message, x *Matcher, scratch *Scratch) string {
+func disagreement(q *Filter, s archive.Snapshot, m archive.Message, x *Matcher, scratch *Scratch) string {
 	d := fieldtable.Lenient()
 	want := oracle(q, m, d)
 	if got := q.Match(m, d, scratch); got != want {

@@ -44,7 +44,7 @@ func (r *PageRequest) ascending() bool {
 	return r.Ascending || r.After > 0 && r.Before == 0
 }
 
-func (r *PageRequest) matcher(q *Query) *Matcher {
+func (r *PageRequest) matcher(q *Filter) *Matcher {
 	x := q.Matcher(r.ArchiveDialect, cmp.Or(r.Dialect, r.ArchiveDialect))
 	x.limit = scanDecisions
 	return x

@@ -23,7 +23,7 @@ type collector interface {
 // scan shows every message of the range that matches to one of the collectors,
 // on all cores. It gives way to other goroutines every few microseconds, so that
 // ingest keeps its share. Where ctx ends, what was collected so far stays valid.
-func (q *Query) scan(
+func (q *Filter) scan(
 	ctx context.Context,
 	s archive.Snapshot,
 	r PageRequest,

@@ -59,7 +59,7 @@ func TestQueriesDuringIngestAndEviction(t *testing.T) {
 					want[(m.Seq()-1)%uint64(len(tables))%2]++
 				}
 				for _, c := range []struct {
-					q    *Query
+					q    *Filter
 					want uint64
 				}{{even, want[0]}, {value, want[0]}, {odd, want[1]}, {all, uint64(s.Len())}} {
 					n, err := c.q.Count(t.Context(), s, PageRequest{})

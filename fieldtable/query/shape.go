@@ -15,7 +15,7 @@ type shapeView struct {
 // the archive's dialect, under which shapes are made. Where decided is false, the
 // message itself has to be read. Unknown then also stands for No: the names rule
 // out a match, whichever of the two it is.
-func (q *Query) matchShape(sh *archive.Shape, d *fieldtable.Dialect) (t truth, decided bool) {
+func (q *Filter) matchShape(sh *archive.Shape, d *fieldtable.Dialect) (t truth, decided bool) {
 	if sh == nil {
 		t = anyTruth
 		if q.MatchesAll() {

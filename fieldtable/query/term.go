@@ -39,7 +39,7 @@ func equal(operand string, kind fieldtable.Kind, text string) string {
 // Conjuncts are the conditions that all have to hold, in the order of the source and
 // in canonical form: joined by AND they are the filter again. The empty filter has
 // none.
-func (q *Query) Conjuncts() []string {
+func (q *Filter) Conjuncts() []string {
 	if q.MatchesAll() {
 		return nil
 	}

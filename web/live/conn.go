@@ -168,7 +168,7 @@ func flooded(matched int, in time.Duration) bool {
 // batch filters what is new, sends it and moves the cursor to the end of it. It returns how many
 // matched.
 func (c *conn) batch(ctx context.Context) (matched int, err error) {
-	snap := c.hub.cfg.Archive.Snapshot()
+	snap := c.hub.memos.Snapshot()
 	first, last := snap.First(), snap.Last()
 	if last <= c.cursor {
 		return 0, nil
@@ -192,8 +192,8 @@ func (c *conn) batch(ctx context.Context) (matched int, err error) {
 		if m.Seq() > last || ctx.Err() != nil {
 			break
 		}
-		if c.matcher.MatchLive(snap, m, &c.hub.memos) == query.Yes {
-			ring[matched%maxRows] = m
+		if c.matcher.MatchLive(m) == query.Yes {
+			ring[matched%maxRows] = m.Message
 			matched++
 		}
 	}
@@ -205,7 +205,7 @@ func (c *conn) batch(ctx context.Context) (matched int, err error) {
 	for i := range cap(rows) {
 		rows = append(rows, ring[(matched-1-i)%maxRows])
 	}
-	return matched, c.sendRows(ctx, snap, rows, matched-len(rows))
+	return matched, c.sendRows(ctx, snap.Snapshot, rows, matched-len(rows))
 }
 
 // sendRows tells the browser of the messages up to the cursor: rows of snap,

@@ -86,7 +86,7 @@ type Config struct {
 
 // Stream says what one connection shows.
 type Stream struct {
-	Query   *query.Query
+	Filter  *query.Filter
 	Dialect *fieldtable.Dialect
 	// After is the sequence number after which the stream begins. Where none
 	// is as great, the browser gets a reset and the stream begins at the end.
@@ -117,7 +117,7 @@ type Hub struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	// memos lets the filters of all connections share one pass over each new message.
-	memos query.Memos
+	memos *query.Memos
 
 	mu     sync.Mutex
 	closed bool           // guarded by mu; once set, wg grows no more
@@ -137,7 +137,7 @@ func New(cfg Config) *Hub {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Hub{cfg: cfg, logger: cfg.Logger, addrs: make(map[string]int)}
+	h := &Hub{cfg: cfg, logger: cfg.Logger, memos: query.NewMemos(cfg.Archive), addrs: make(map[string]int)}
 	h.upgrader = websocket.Upgrader{
 		HandshakeTimeout: writeWait,
 		ReadBufferSize:   1024,
@@ -220,7 +220,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
 		hub:     h,
 		ws:      ws,
 		stream:  s,
-		matcher: s.Query.Matcher(h.cfg.Archive.Dialect(), s.Dialect),
+		matcher: s.Filter.Matcher(h.cfg.Archive.Dialect(), s.Dialect),
 		credit:  make(chan struct{}, 1),
 		cursor:  min(s.After, last),
 		told:    min(s.After, last),

@@ -83,7 +83,7 @@ func start(t *testing.T, cfg Config, acfg archive.Config, stream func(*Stream)) 
 			t.Error(err)
 		}
 		s := Stream{
-			Query:   q,
+			Filter:  q,
 			Dialect: fieldtable.Lenient(),
 			Rows: func(_ context.Context, w io.Writer, _ archive.Snapshot, ms []archive.Message) error {
 				for _, m := range ms {

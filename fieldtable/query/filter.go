@@ -8,8 +8,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
-// Query is a compiled filter. It is immutable and safe for concurrent use.
-type Query struct {
+// Filter is a compiled filter. It is immutable and safe for concurrent use.
+type Filter struct {
 	root node
 	// keys are the top-level header names that conditions compare, each once.
 	keys []string
@@ -20,7 +20,7 @@ type Query struct {
 
 // Compile reads a filter; its error is an *Error. The empty filter matches every
 // message.
-func Compile(src string) (*Query, error) {
+func Compile(src string) (*Filter, error) {
 	root, keys, err := parse(src)
 	if err != nil {
 		return nil, err
@@ -29,21 +29,21 @@ func Compile(src string) (*Query, error) {
 	if len(text) > MaxSource {
 		return nil, tooLong(src)
 	}
-	return &Query{root: root, keys: keys, text: text, byShape: settledByShape(root)}, nil
+	return &Filter{root: root, keys: keys, text: text, byShape: settledByShape(root)}, nil
 }
 
 // String is the filter in canonical form: what it compiles to is the same filter.
-func (q *Query) String() string { return q.text }
+func (q *Filter) String() string { return q.text }
 
 // Keys returns the top-level header names that a match has to find.
-func (q *Query) Keys() []string { return slices.Clone(q.keys) }
+func (q *Filter) Keys() []string { return slices.Clone(q.keys) }
 
 // MatchesAll reports whether q is the empty filter.
-func (q *Query) MatchesAll() bool { return q.root == all{} }
+func (q *Filter) MatchesAll() bool { return q.root == all{} }
 
 // ByShape reports whether the names and types of a message's headers decide
 // every verdict, so that no message needs to be read.
-func (q *Query) ByShape() bool { return q.byShape }
+func (q *Filter) ByShape() bool { return q.byShape }
 
 // Scratch is the working memory of a match, so that none is allocated per
 // message. The zero value is ready; one goroutine uses it at a time.
@@ -77,7 +77,7 @@ type Scratch struct {
 
 // Match decides one message, read under the given dialect, nil for Lenient. What the archive knows
 // about it under its own dialect is not used: see Matcher.
-func (q *Query) Match(m archive.Message, d *fieldtable.Dialect, s *Scratch) Verdict {
+func (q *Filter) Match(m archive.Message, d *fieldtable.Dialect, s *Scratch) Verdict {
 	s.marked = false
 	return q.match(m, orLenient(d), nil, s).verdict()
 }
@@ -89,7 +89,7 @@ func orLenient(d *fieldtable.Dialect) *fieldtable.Dialect {
 	return d
 }
 
-func (q *Query) match(m archive.Message, d *fieldtable.Dialect, memo *fieldtable.Memo, s *Scratch) truth {
+func (q *Filter) match(m archive.Message, d *fieldtable.Dialect, memo *fieldtable.Memo, s *Scratch) truth {
 	s.message = m
 	s.start(d, memo, q.keys)
 	return q.root.eval(s)
