@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -279,7 +280,7 @@ func (c *diffCollector) table(s fieldtable.Scanner, path, key string, level int)
 		f := s.Field()
 		name := string(f.Name)
 		seen[name]++
-		p := childPath(path, f.Name)
+		p := query.FieldPath(path, f.Name)
 		// A length before the name keeps apart what a separator could not: names hold any bytes.
 		k := fmt.Sprintf("%s.%d:%s#%d", key, len(name), name, seen[name])
 		if level == 1 {
@@ -324,7 +325,7 @@ func (c *diffCollector) value(v fieldtable.Value, path, key string, nth, level i
 	}
 	if inner.array {
 		for i := 0; inner.scan.Next() && c.left >= 0; i++ {
-			c.value(inner.scan.Field().Value, elementPath(path, i), key+"["+strconv.Itoa(i)+"]", 1, level+1)
+			c.value(inner.scan.Field().Value, query.ElementPath(path, i), key+"["+strconv.Itoa(i)+"]", 1, level+1)
 		}
 		return
 	}

@@ -311,7 +311,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	p.Broker.Since, p.Broker.NextAttempt = fixtureNow.Add(-3*time.Minute), fixtureNow.Add(4*time.Second)
 	add("down", p)
 	p = base(Query{Q: "tennant = 'acme'"})
-	p.List = List{Empty: EmptyNoMatch, Nearest: []string{"tenant", "tenant-id"}, Total: 12340}
+	p.List = List{Empty: EmptyNoMatch, Nearest: []string{"tenant = 'acme'", "tenant-id = 'acme'"}, Total: 12340}
 	p.Bar.Explain = &Explain{Keys: []string{"tennant"}, Shapes: 41, Skipped: 12340, Complete: true}
 	add("nomatch", p)
 	p = base(Query{Q: "retries > AND x"})

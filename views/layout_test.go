@@ -195,25 +195,4 @@ func TestWords(t *testing.T) {
 	) {
 		t.Errorf("an option may be broken in %s", got)
 	}
-
-	for _, tt := range []struct{ query, asked, want string }{
-		{"tennant = 'acme'", "tennant", "tenant = 'acme'"},
-		{`"ten nant" LIKE 'a%'`, "ten nant", "tenant LIKE 'a%'"},
-		{"tennant", "tennant", "tenant"},
-		{"NOT tennant", "tennant", "tenant"},
-		{"tennant = 1 OR tennant = 2", "tennant", "tenant"},
-	} {
-		if got := nearFilter(QueryBar{
-			Query:   tt.query,
-			Explain: &Explain{Keys: []string{tt.asked}},
-		}, "tenant"); got != tt.want {
-			t.Errorf("close to %s is %s, want %s", tt.query, got, tt.want)
-		}
-	}
-	if got := nearFilter(QueryBar{
-		Query:   "a AND b",
-		Explain: &Explain{Keys: []string{"a", "b"}},
-	}, "tenant"); got != "tenant" {
-		t.Errorf("close to two names is %s", got)
-	}
 }

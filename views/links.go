@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/query"
 )
 
 // Links builds every URL of a page from where the explorer is mounted and what the page shows.
@@ -347,7 +349,7 @@ func (l Links) GoLive() string {
 
 // And is the newest page under the current filter and one more condition.
 func (l Links) And(condition string) string {
-	return l.Filter(conjoin(l.Query.Q, condition))
+	return l.Filter(query.Conjoin(l.Query.Q, condition))
 }
 
 // Between is the newest page of messages received in [from, to).
@@ -517,16 +519,3 @@ func (l Links) Complete() string { return l.Base + "/api/complete" }
 func (l Links) Static(hashed string) string { return l.Base + "/static/" + hashed }
 
 func messagePath(seq uint64) string { return "/m/" + strconv.FormatUint(seq, 10) }
-
-// conjoin joins two filters with AND. A filter that may hold an OR is put in parentheses.
-func conjoin(filter, condition string) string {
-	filter = strings.TrimSpace(filter)
-	switch {
-	case filter == "" || filter == condition:
-		return condition
-	case strings.Contains(strings.ToUpper(filter), "OR"):
-		return "(" + filter + ") AND " + condition
-	default:
-		return filter + " AND " + condition
-	}
-}

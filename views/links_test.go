@@ -120,18 +120,3 @@ func TestLinks(t *testing.T) {
 		t.Error("a link changes the page it is on")
 	}
 }
-
-func TestConjoin(t *testing.T) {
-	for _, tt := range []struct{ filter, condition, want string }{
-		{"", "b", "b"},
-		{"  ", "b", "b"},
-		{"a", "b", "a AND b"},
-		{"a OR c", "b", "(a OR c) AND b"},
-		{"a or c", "b", "(a or c) AND b"},
-		{"b", "b", "b"},
-	} {
-		if got := conjoin(tt.filter, tt.condition); got != tt.want {
-			t.Errorf("conjoin(%q, %q) = %q, want %q", tt.filter, tt.condition, got, tt.want)
-		}
-	}
-}

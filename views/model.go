@@ -189,7 +189,7 @@ type List struct {
 	Incomplete bool   // the time budget ended before the page was full; Older goes on from there
 	// Empty says why there are no rows; ignored while there are some.
 	Empty EmptyReason
-	// Nearest are names of headers seen that resemble those of a filter that matched nothing.
+	// Nearest are filters like one that matched nothing, with names that were seen.
 	Nearest []string
 	Last    uint64 // the newest sequence number this page has taken into account: where live begins
 }

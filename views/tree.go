@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/query"
 )
 
 const (
@@ -175,9 +176,9 @@ func (b *treeBuilder) at(offset, skip int) string {
 func pathOf(way []fieldtable.Stage) (path string) {
 	for _, s := range way {
 		if s.InArray {
-			path = elementPath(path, s.Index)
+			path = query.ElementPath(path, s.Index)
 		} else {
-			path = childPath(path, s.Name)
+			path = query.FieldPath(path, s.Name)
 		}
 	}
 	return path
@@ -282,9 +283,9 @@ func (b *treeBuilder) children(c container, path string, level, skip, limit int)
 		}
 		var p string
 		if c.array {
-			p = elementPath(path, out.from+i)
+			p = query.ElementPath(path, out.from+i)
 		} else {
-			p = childPath(path, f.Name)
+			p = query.FieldPath(path, f.Name)
 		}
 		if pack != nil && (i == 0 || pack[i] != pack[i-1]) {
 			b.nodes = append(b.nodes, Node{
@@ -363,7 +364,7 @@ func (b *treeBuilder) node(f fieldtable.Field, index int, array bool, path strin
 		n.Hint = ""
 		return n
 	}
-	n.Is, n.Not = conditions(path, f.Value)
+	n.Is, n.Not = query.ValueConditions(path, f.Value)
 	if !array {
 		n.CodeURL = b.Links.Inspect(b.Seq, func(q *Query) { q.Tab, q.At, q.Skip = tabCode, n.Offset, 0 })
 	}

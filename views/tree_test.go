@@ -430,7 +430,7 @@ func TestConditionsAreFilters(t *testing.T) {
 	for _, encoded := range tables {
 		view := fieldtable.View(encoded, fieldtable.Lenient())
 		for _, n := range build(encoded, Query{}).Nodes {
-			for _, filter := range []string{n.Filter, n.Is, n.Not, conjoin("a = 1 OR b", n.Is)} {
+			for _, filter := range []string{n.Filter, n.Is, n.Not, query.Conjoin("a = 1 OR b", n.Is)} {
 				if filter == "" || strings.HasSuffix(filter, "AND ") {
 					continue
 				}

@@ -30,7 +30,7 @@ func (s *Server) apiMessages(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/json")
 	b := []byte(`{"messages":[`)
 	var scratch query.Scratch
-	for i, m := range arrange(p.Messages, req) {
+	for i, m := range req.sorted(p.Messages) {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -100,7 +100,7 @@ func appendSummary(b []byte, m archive.Message, req request, scratch *query.Scra
 			b = append(b, ',')
 		}
 		b = append(typedjson.AppendString(b, req.Columns[i]), ':')
-		b = appendCell(b, readCell(o, m, req.dialect, scratch))
+		b = appendCell(b, o.Cell(m, req.dialect, scratch))
 	}
 	b = append(b, '}')
 	if m.Redacted() {

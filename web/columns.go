@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 	"github.com/headerglass/headerglass/views"
@@ -50,34 +48,19 @@ func compileColumn(param, path string) (*query.Operand, error) {
 	return o, err
 }
 
-// cell is what a message has under a column; the zero cell: nothing.
-type cell struct {
-	query.Cell
-	set     bool
-	damaged bool // the table cannot be read as far as the value
-}
-
-// isHeader reports whether the value is a header's rather than a property.
-func (c cell) isHeader() bool { return !c.Value.IsZero() }
-
-func readCell(o *query.Operand, m archive.Message, d *fieldtable.Dialect, scratch *query.Scratch) (c cell) {
-	c.Cell, c.set, c.damaged = o.Get(m, d, scratch)
-	return c
-}
-
 // appendCell appends a cell as JSON: null where there is nothing, a header's value as an item of a
 // typed JSON array, a property as what the page shows of it.
-func appendCell(b []byte, c cell) []byte {
+func appendCell(b []byte, c query.Cell) []byte {
 	switch {
-	case c.damaged:
+	case c.Damaged:
 		return append(b, `{"damaged":true}`...)
-	case !c.set:
+	case !c.Set:
 		return append(b, "null"...)
-	case !c.isHeader() && !c.Removed:
+	case !c.IsHeader() && !c.Removed:
 		return appendOctets(b, c.Text)
 	}
 	b = append(b, '{')
-	if c.isHeader() {
+	if c.IsHeader() {
 		b = appendTag(member(b, "tag"), c.Value.Tag())
 		b = typedjson.AppendString(member(b, "type"), c.Value.Kind().String())
 		if !c.Removed {

@@ -3,19 +3,16 @@ package web
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/views"
 )
 
 const (
-	maxKeys  = 200         // header names in the panel
-	keysFor  = time.Second // how long a count of the names serves
-	nearKeys = 3           // names offered when a filter matches nothing
+	maxKeys = 200         // header names in the panel
+	keysFor = time.Second // how long a count of the names serves
 )
 
 // keyCache holds the count of header names that pages and live feeds share.
@@ -57,64 +54,4 @@ func (c *keyCache) list(snap archive.Snapshot, limit int, active map[string]bool
 		l.Keys = append(l.Keys, key)
 	}
 	return l
-}
-
-// nearest finds names that were seen and resemble one that a filter asks for
-// and that was not.
-func nearest(wanted []string, seen []archive.KeyCount) []string {
-	type near struct {
-		name     string
-		distance int
-	}
-	var found []near
-	for _, w := range wanted {
-		if slices.ContainsFunc(seen, func(k archive.KeyCount) bool { return k.Key == w }) {
-			continue
-		}
-		for _, k := range seen[:min(len(seen), maxKeys)] {
-			if d := distance(fold(w), fold(k.Key)); d <= max(len(w)/3, 1) {
-				found = append(found, near{k.Key, d})
-			}
-		}
-	}
-	slices.SortStableFunc(found, func(a, b near) int { return a.distance - b.distance })
-	var names []string
-	for _, n := range found[:min(len(found), nearKeys)] {
-		names = append(names, n.name)
-	}
-	return slices.Compact(names)
-}
-
-// fold makes names comparable that differ only in case and punctuation.
-func fold(s string) string {
-	const most = 64
-	s = s[:min(len(s), most)]
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case '-', '_', '.', ':', ' ':
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, s)
-}
-
-// distance is the number of bytes to insert, delete or replace to get from a
-// to b (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

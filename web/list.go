@@ -87,7 +87,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 		}
 		p.Bar.Live = growing(req.Query)
 	}
-	sorted := arrange(found.Messages, req)
+	sorted := req.sorted(found.Messages)
 	p.List = views.List{
 		Rows:       rows(snap, sorted, req),
 		Older:      found.Next,
@@ -104,7 +104,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 		p.List.Empty = emptyReason(snap, req)
 		p.List.NewerIsLatest = req.Before != 0
 		if p.List.Empty == views.EmptyNoMatch {
-			p.List.Nearest = nearest(req.filter.Keys(), s.keys.counts(snap))
+			p.List.Nearest = req.filter.Nearest(s.keys.counts(snap))
 		}
 	}
 	sum, ok := s.wholly(snap, req, found)
@@ -266,14 +266,14 @@ func row(snap archive.Snapshot, m archive.Message, req request, scratch *query.S
 		}
 	}
 	for _, o := range req.columns {
-		c := readCell(o, m, req.dialect, scratch)
-		shown := views.Cell{Set: c.set && !c.Removed, Removed: c.Removed, Damaged: c.damaged, Property: !c.isHeader()}
-		if c.isHeader() {
+		c := o.Cell(m, req.dialect, scratch)
+		shown := views.Cell{Set: c.Set && !c.Removed, Removed: c.Removed, Damaged: c.Damaged, Property: !c.IsHeader()}
+		if c.IsHeader() {
 			shown.Tag = c.Value.Tag()
 		}
 		switch {
 		case !shown.Set:
-		case c.isHeader():
+		case c.IsHeader():
 			shown.Text = cellText(c.Value)
 		default:
 			shown.Text = bytes.Clone(c.Text[:min(len(c.Text), maxCellBytes)])

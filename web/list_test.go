@@ -202,22 +202,3 @@ func TestNothingIsDecodedUntilOpened(t *testing.T) {
 	f.get("/m/7", "HX-Request", "true").want(http.StatusOK)
 	f.get("/metrics").wantText("\nheaderglass_full_decodes_total 3\n")
 }
-
-func TestNearest(t *testing.T) {
-	seen := []archive.KeyCount{{Key: "tenant"}, {Key: "x-death"}, {Key: "content_type"}, {Key: "z"}}
-	for _, tt := range []struct {
-		wanted string
-		want   []string
-	}{
-		{"tennant", []string{"tenant"}},
-		{"Tenant", []string{"tenant"}},
-		{"content-type", []string{"content_type"}},
-		{"xdeath", []string{"x-death"}},
-		{"tenant", nil},
-		{"retries", nil},
-	} {
-		if got := nearest([]string{tt.wanted}, seen); !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", tt.wanted, got, tt.want)
-		}
-	}
-}

@@ -65,6 +65,14 @@ func (s *Server) parse(r *http.Request) (request, error, error) {
 // ascending reports whether the messages wanted are those next to After, and not the newest.
 func (r *request) ascending() bool { return r.Before == 0 && (r.After != 0 || r.Oldest) }
 
+// sorted puts the messages of a page in the order asked for.
+func (r *request) sorted(ms []archive.Message) []archive.Message {
+	if r.by == nil {
+		return ms
+	}
+	return query.Sort(ms, r.by, r.Sort.Desc, r.dialect)
+}
+
 // page finds the messages that req asks for, newest first also where its
 // cursor is After: then they are the ones next to it. It waits its turn among
 // the other queries.

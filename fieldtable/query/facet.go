@@ -39,6 +39,7 @@ type FacetValue struct {
 	Kind  fieldtable.Kind
 	Tag   byte
 	Count uint64
+	unit  fieldtable.Unit // of timestamps
 }
 
 // Filter writes the condition that the facet's operand has this value, "" where the
@@ -48,20 +49,12 @@ func (v FacetValue) Filter(operand string) string {
 	case v.Cut:
 		return ""
 	case v.Tag != 0 || v.Kind != fieldtable.KindInvalid:
-		return equal(operand, v.Kind, v.Text)
+		return equal(operand, v.Kind, v.unit, v.Text)
 	}
-	// A property takes values of its own type: text, numbers, times or true and false.
-	for _, value := range []string{string(appendWord(nil, v.Text)), v.Text, string(appendText(nil, v.Text))} {
-		if condition := operand + " = " + value; compiles(condition) {
-			return condition
-		}
+	if p, ok := propertyByName(strings.TrimPrefix(operand, "$")); ok {
+		return p.equal(v.Text)
 	}
 	return ""
-}
-
-func compiles(filter string) bool {
-	_, err := Compile(filter)
-	return err == nil
 }
 
 const (
@@ -82,6 +75,7 @@ func (q *Filter) Facet(ctx context.Context, s archive.Snapshot, r PageRequest, o
 		return c
 	})
 	f := Facet{Operand: o.text, Tags: map[byte]uint64{}, Complete: err == nil, Explain: explain}
+	unit := orLenient(cmp.Or(r.Dialect, r.ArchiveDialect)).TimestampUnit()
 	total := map[facetKey]uint64{}
 	for _, c := range workers {
 		f.Matched += c.matched
@@ -98,7 +92,7 @@ func (q *Filter) Facet(ctx context.Context, s archive.Snapshot, r PageRequest, o
 		}
 	}
 	for k, n := range total {
-		f.Values = append(f.Values, FacetValue{Text: k.text, Cut: k.cut, Kind: k.kind, Tag: k.tag, Count: n})
+		f.Values = append(f.Values, FacetValue{Text: k.text, Cut: k.cut, Kind: k.kind, Tag: k.tag, Count: n, unit: unit})
 	}
 	slices.SortFunc(f.Values, func(a, b FacetValue) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Text, b.Text), cmp.Compare(a.Tag, b.Tag))

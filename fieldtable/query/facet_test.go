@@ -148,9 +148,9 @@ func TestOperand(t *testing.T) {
 		{"$seq", "1", true, false},
 		{"$message_id", "", false, false},
 	} {
-		cell, ok, damaged := operand(t, c.operand).Get(m, nil, &s)
-		if string(cell.Text) != c.text || ok != c.ok || damaged != c.damaged {
-			t.Errorf("%s: %q, %v, %v", c.operand, cell.Text, ok, damaged)
+		cell := operand(t, c.operand).Cell(m, nil, &s)
+		if string(cell.Text) != c.text || cell.Set != c.ok || cell.Damaged != c.damaged {
+			t.Errorf("%s: %q, %v, %v", c.operand, cell.Text, cell.Set, cell.Damaged)
 		}
 	}
 	for _, src := range []string{"", "a b", "a = 1", "NOT a", "$nothing", "type(a)", "'a'"} {

@@ -25,31 +25,47 @@ func CompileOperand(src string) (*Operand, error) {
 // String is the operand in canonical form.
 func (o *Operand) String() string { return o.text }
 
-// Cell is one value of an operand.
+// Cell is what a message has under an operand: one value, or nothing.
 type Cell struct {
+	// Set: there is a value, which may be void.
+	Set bool
+	// Damaged: there is none to be seen, because the table cannot be read as far.
+	Damaged bool
+	// Removed: the archive holds the value without some of its payload.
+	Removed bool
 	// Value is a header's value, the zero Value for a property.
 	Value fieldtable.Value
 	// Text is what is displayed of it, valid until the Scratch is used again.
 	Text []byte
-	// Removed: the archive holds it without some of its payload.
-	Removed bool
 }
 
-// Get returns the operand's value in message m; under [*] the first. damaged: the
-// table is damaged before it, so there may be one.
-func (o *Operand) Get(m archive.Message, d *fieldtable.Dialect, s *Scratch) (c Cell, ok, damaged bool) {
-	s.message = m
-	s.start(orLenient(d), nil, o.keys)
-	s.marked = false
-	visit := visitor{func(s *Scratch, d *datum) bool {
-		c.Text, c.Removed, ok = s.displayed(d), d.removed, true
+// IsHeader reports whether the value is a header's, not a property's.
+func (c *Cell) IsHeader() bool { return !c.Value.IsZero() }
+
+// Cell returns the operand's value in message m; under [*] the first.
+func (o *Operand) Cell(m archive.Message, d *fieldtable.Dialect, s *Scratch) (c Cell) {
+	c.Damaged = o.first(m, d, s, func(s *Scratch, d *datum) {
+		c.Set, c.Text, c.Removed = true, s.displayed(d), d.removed
 		if d.value != nil {
 			c.Value = *d.value
 		}
+	})
+	return c
+}
+
+// first shows the operand's first value in message m to a function. damaged: there is none, and the
+// table is damaged before it, so there may be one.
+func (o *Operand) first(m archive.Message, d *fieldtable.Dialect, s *Scratch, show func(*Scratch, *datum)) (damaged bool) {
+	s.message = m
+	s.start(orLenient(d), nil, o.keys)
+	s.marked = false
+	shown := false
+	t := o.condition.with(visitor{func(s *Scratch, d *datum) bool {
+		shown = true
+		show(s, d)
 		return false
-	}}
-	t := o.condition.with(visit).eval(s)
-	return c, ok, !ok && t&isYes != 0
+	}}).eval(s)
+	return !shown && t&isYes != 0
 }
 
 // visitor is a test that shows each value to a function until it returns false.

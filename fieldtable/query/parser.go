@@ -26,6 +26,8 @@ type parser struct {
 	depth      int
 	conditions int
 	keys       []string
+	// rename may be nil; it gives the name to read for one that is written.
+	rename func(string) string
 }
 
 func parse(src string) (node, []string, *Error) {
@@ -33,17 +35,22 @@ func parse(src string) (node, []string, *Error) {
 		return nil, nil, tooLong(src)
 	}
 	p := &parser{lex: lexer{src: src}}
+	n, err := p.parse()
+	return n, p.keys, err
+}
+
+func (p *parser) parse() (node, *Error) {
 	if err := p.advance(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if p.tok.kind == tokEnd {
-		return all{}, nil, nil
+		return all{}, nil
 	}
 	n, err := p.or()
 	if err == nil && p.tok.kind != tokEnd {
 		err = p.leftover()
 	}
-	return n, p.keys, err
+	return n, err
 }
 
 // parseOperand reads a path or property by itself.
@@ -229,6 +236,9 @@ func (p *parser) primary() (node, *Error) {
 // path reads the steps after a header's name.
 func (p *parser) path(name token) (*condition, *Error) {
 	c := &condition{path: path{name: name.text}}
+	if p.rename != nil {
+		c.path.name = p.rename(name.text)
+	}
 	for {
 		switch {
 		case p.tok.is("["):

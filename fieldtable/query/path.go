@@ -59,6 +59,43 @@ func (p path) String() string {
 	return string(b)
 }
 
+// Name writes a header's name as a path: bare where the filter language and fieldtable's Table.At
+// both take it for a name, in double quotes otherwise.
+func Name(name []byte) string { return string(appendStep(nil, string(name))) }
+
+// FieldPath is the path of a field of the table at parent; "" is the outermost table. Filters and
+// fieldtable's Table.At read it.
+func FieldPath(parent string, name []byte) string {
+	if parent == "" {
+		return Name(name)
+	}
+	if bareStep(parent) {
+		parent = `"` + parent + `"` // in a filter, a dot after a bare first name belongs to the name
+	}
+	return string(appendStep([]byte(parent+"."), string(name)))
+}
+
+// ElementPath is the path of an element of the array at parent.
+func ElementPath(parent string, i int) string { return parent + "[" + strconv.Itoa(i) + "]" }
+
+func appendStep(dst []byte, name string) []byte {
+	if bareStep(name) {
+		return append(dst, name...)
+	}
+	return appendQuoted(dst, name)
+}
+
+// bareStep: a letter, then letters, digits, _ and -, which is no keyword.
+func bareStep(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '_' || c == '-')) {
+			return false
+		}
+	}
+	return name != "" && !isKeyword(name)
+}
+
 // presence says what came of looking for a value.
 type presence uint8
 

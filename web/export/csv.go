@@ -65,14 +65,14 @@ func (c *csvWriter) Write(m archive.Message) error {
 		strconv.Itoa(len(encoded)),
 		strconv.FormatUint(m.BodySize(), 10))
 	for _, o := range c.columns {
-		switch v, set, damaged := o.Get(m, c.dialect, &c.scratch); {
-		case damaged:
+		switch v := o.Cell(m, c.dialect, &c.scratch); {
+		case v.Damaged:
 			c.cells = append(c.cells, "(damaged)")
-		case !set:
+		case !v.Set:
 			c.cells = append(c.cells, "")
 		case v.Removed:
 			c.cells = append(c.cells, "(redacted)")
-		case !v.Value.IsZero(): // a header's
+		case v.IsHeader():
 			c.cells = append(c.cells, valueCell(v.Value))
 		default:
 			c.cells = append(c.cells, textCell(v.Text))

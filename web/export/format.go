@@ -50,7 +50,7 @@ type Writer interface {
 
 // Selection is what a file is made of: the messages that match a filter, all of them or the newest.
 type Selection struct {
-	Filter  *query.Query
+	Filter  *query.Filter
 	Dialect *fieldtable.Dialect // reads the tables
 	// Columns are the values that a table of messages shows of each, Paths what they are called.
 	Columns []*query.Operand
