@@ -18,7 +18,7 @@ func TestCompiledFiltersAreSmall(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			const n = 10
-			var qs [n]*Query
+			var qs [n]*Filter
 			before := heap()
 			for i := range qs {
 				var err error
