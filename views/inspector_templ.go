@@ -825,12 +825,12 @@ func messageMarks(in *Inspector) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		if in.Headers.Damage != nil || in.Message.Redelivered || len(in.Message.Removed) > 0 {
+		if in.damaged() || in.Message.Redelivered || len(in.Message.Removed) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<span class=\"marks\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if in.Headers.Damage != nil {
+			if in.damaged() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<span class=\"mk bad\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -756,7 +756,7 @@ func row(r Row, selected bool, links Links) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if r.Damaged {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<span class=\"mk bad\" title=\"The header table is damaged\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<span class=\"mk bad\" title=\"The header table, or another property, is damaged\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -230,7 +230,7 @@ type Row struct {
 	HeaderBytes int      // the table with its length octets
 	BodyBytes   uint64   // as declared by the content header
 	BodyKept    int      // how many of them are kept
-	Damaged     bool     // somewhere in the table
+	Damaged     bool     // somewhere in the table or in the other properties
 	Duplicates  bool     // a name more than once at top level
 	Redacted    bool     // stored without some of its values
 	Undecided   bool     // listed although the filter cannot decide it

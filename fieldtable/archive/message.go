@@ -51,7 +51,7 @@ type Message struct {
 // archive's dialect.
 type Marks struct {
 	HeaderCount int  // fields at the top level, up to the first damage there
-	Damaged     bool // anywhere in the table, nested ones included
+	Damaged     bool // anywhere in the table, nested ones included, or in the rest of the content header
 	Duplicates  bool // a name occurs twice at the top level
 }
 

@@ -15,9 +15,11 @@ const Unshaped uint16 = 0
 // damage there. A message without a headers property has the shape without fields. Not to be
 // changed.
 type Shape struct {
-	Fields     []ShapeField
-	Damaged    bool // at the top level; a message can also be damaged deeper, see Marks
-	Duplicates bool // a name occurs twice
+	Fields  []ShapeField
+	Damaged bool // at the top level; a message can also be damaged deeper, see Marks
+	// HeaderDamaged says that a property other than the table, or what follows the properties, cannot be read.
+	HeaderDamaged bool
+	Duplicates    bool // a name occurs twice
 
 	key string // what it is interned under; the names point into it
 }
@@ -111,9 +113,15 @@ func shapeBytes(key, fields int) int64 {
 	return int64(key) + int64(fields)*shapeFieldOverhead + shapeOverhead
 }
 
+// What the last octet of a shape's key says.
+const (
+	keyDamaged       = 1 // the top level is damaged
+	keyHeaderDamaged = 2 // the content header is, outside the table
+)
+
 // appendShapeKey walks a header table's top level and appends the key of its shape: per field what
 // stands on the wire before the value, which is the name's length, the name and the tag; then one
-// octet, 1 when the top level is damaged. To tags it appends where each field's tag is; in tables
+// octet of the bits above. To tags it appends where each field's tag is; in tables
 // over 64 KiB, those are without meaning. damaged also covers what is nested.
 func appendShapeKey(
 	key []byte,
@@ -132,7 +140,7 @@ func appendShapeKey(
 		nested = nested || kind == fieldtable.KindTable || kind == fieldtable.KindArray
 	}
 	if s.Err() != nil {
-		return append(key, 1), tags, true
+		return append(key, keyDamaged), tags, true
 	}
 	return append(key, 0), tags, nested && view.Valid() != nil
 }
@@ -150,9 +158,11 @@ func cutShapeKey[K string | []byte](key K) (name K, tag byte, rest K, ok bool) {
 func newShape(key string, fields int, duplicates bool) *Shape {
 	sh := &Shape{
 		Fields:     make([]ShapeField, 0, fields),
-		Damaged:    key[len(key)-1] != 0,
 		Duplicates: duplicates,
 		key:        key,
+
+		Damaged:       key[len(key)-1]&keyDamaged != 0,
+		HeaderDamaged: key[len(key)-1]&keyHeaderDamaged != 0,
 	}
 	for name, tag, rest, ok := cutShapeKey(key); ok; name, tag, rest, ok = cutShapeKey(rest) {
 		sh.Fields = append(sh.Fields, ShapeField{Name: name, Tag: tag})

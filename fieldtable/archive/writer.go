@@ -223,14 +223,19 @@ func (w *Writer) read(payload []byte) (at, size int) {
 	if at = header.HeaderTableOffset(); at >= 0 {
 		table, _ := header.HeaderTable()
 		w.key, w.tags, w.damaged = appendShapeKey(w.key, w.tags, table, w.a.cfg.Dialect)
-		return at, len(table)
+		size = len(table)
+	} else {
+		at = 0
+		w.key = append(w.key, 0)
+		if header.Flags()&wire.FlagHeaders != 0 {
+			w.key[0] = keyDamaged
+		}
 	}
-	w.damaged = header.Flags()&wire.FlagHeaders != 0
-	w.key = append(w.key, 0)
-	if w.damaged {
-		w.key[0] = 1
+	if header.Valid() != nil {
+		w.damaged = true
+		w.key[len(w.key)-1] |= keyHeaderDamaged
 	}
-	return 0, 0
+	return at, size
 }
 
 // Abort forgets the message begun.

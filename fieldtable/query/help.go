@@ -39,7 +39,7 @@ func Help() []HelpEntry {
 		{`type(retries) <> int32`, `the name of a type: ` + typeNames()},
 		{`duplicate(tenant)`, `the header occurs more than once; comparisons use the first`},
 		{`duplicate()`, `any header does`},
-		{`malformed()`, `the header table is damaged somewhere`},
+		{`malformed()`, `the header table, or another property, is damaged`},
 		{`$routing_key LIKE 'acme.%'`, `properties and delivery facts begin with $: ` + propertyNames()},
 		{`$received > '2026-01-31' AND $size > 1000`, `times and bytes`},
 		{`$redelivered`, `the flag is set`},

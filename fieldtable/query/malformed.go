@@ -2,19 +2,22 @@ package query
 
 import "github.com/headerglass/headerglass/fieldtable"
 
-// malformed is malformed(): is the header table damaged anywhere, nested values
-// included?
+// malformed is malformed(): is the content header damaged anywhere, the header table and the values
+// nested in it included?
 type malformed struct{}
 
 func (malformed) eval(s *Scratch) truth {
 	if s.marked {
 		return truthOf(s.message.Marks().Damaged)
 	}
-	return truthOf(s.tableState() == unreadable || s.tableState() == present && s.table().Valid() != nil)
+	if s.message.Header().Valid() != nil {
+		return isYes
+	}
+	return truthOf(s.tableState() == present && s.table().Valid() != nil)
 }
 
 func (malformed) shape(v *shapeView) truth {
-	if v.shape.Damaged {
+	if v.shape.Damaged || v.shape.HeaderDamaged {
 		return isYes
 	}
 	for _, f := range v.shape.Fields {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"encoding/hex"
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
@@ -84,4 +85,43 @@ func TestWholeTableDamage(t *testing.T) {
 			{"$priority = 1", Damaged}, {"$message_id", No}, {"$message_id = x", Unknown},
 		})
 	})
+}
+
+// A content header is damaged too where its other properties are: each of these has a header table that is whole, or none.
+func TestDamageBesideTheTable(t *testing.T) {
+	for _, c := range []struct{ name, payload string }{
+		{"a text after the table overruns", "003c000000000000000000002080" + "0000000a01615300000003616263" + "206162"},
+		{"a text before the table overruns", "003c000000000000000000008000" + "206162"},
+		{"an octet is missing", "003c000000000000000000003000" + "00000000"},
+		{"a timestamp is cut", "003c000000000000000000002040" + "00000000" + "00000000"},
+		{"octets follow the last property", "003c000000000000000000002000" + "00000000" + "00"},
+		{"a flag that class basic does not define", "003c000000000000000000002002" + "00000000"},
+		{"the flags go on and end", "003c000000000000000000002001"},
+		{"the fixed part is cut", "003c0000"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			payload, err := hex.DecodeString(c.payload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := archive.New(archive.Config{MaxBytes: 1 << 20})
+			a.Writer().Begin(&wire.Delivery{Header: payload}, testTime)
+			a.Writer().Commit()
+			s := a.Snapshot()
+			m, err := s.Get(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !m.Marks().Damaged {
+				t.Error("not marked")
+			}
+			checkVerdicts(t, m, []verdictCase{{"malformed()", Yes}, {"NOT malformed()", No}})
+			for filter, want := range map[string]uint64{"malformed()": 1, "NOT malformed()": 0} {
+				q := compile(t, filter)
+				if n, err := q.Count(t.Context(), s, PageRequest{}); err != nil || n.Matched != want {
+					t.Errorf("%s counts %d, want %d: %v", filter, n.Matched, want, err)
+				}
+			}
+		})
+	}
 }

@@ -81,10 +81,12 @@ func naiveEval(n node, table *naiveValue, m archive.Message) truth {
 		}
 		return result
 	case malformed:
-		if table != nil && naiveDamaged(*table) {
-			return isYes
+		for _, err := range m.Header().All() {
+			if err != nil {
+				return isYes
+			}
 		}
-		return isNo
+		return truthOf(table != nil && naiveDamaged(*table))
 	case *duplicate:
 		return naiveDuplicate(n, table)
 	case *condition:

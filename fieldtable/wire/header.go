@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/bits"
 )
 
 // ContentHeaderFixed is how many octets come before the property list: class, weight, body size and
@@ -86,6 +87,9 @@ func PropertyNames() []string {
 const (
 	flagContentType     uint16 = 1 << 15
 	flagContentEncoding uint16 = 1 << 14
+	flagDeliveryMode    uint16 = 1 << 12
+	flagPriority        uint16 = 1 << 11
+	flagTimestamp       uint16 = 1 << 6
 )
 
 // Reasons inside a PropertyError.
@@ -241,6 +245,47 @@ func (h ContentHeader) All() iter.Seq2[Property, error] {
 			yield(Property{}, &PropertyError{Offset: at, Err: ErrTrailingBytes})
 		}
 	}
+}
+
+// Valid returns nil if every property that is set can be read and nothing else stands in the payload,
+// otherwise the *PropertyError of All. Of the headers property it judges the length alone.
+func (h ContentHeader) Valid() error {
+	if h.sound() {
+		return nil
+	}
+	for _, err := range h.All() {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sound passes over the property list; it is Valid without the reason.
+func (h ContentHeader) sound() bool {
+	at, undefined, ok := h.propertyList()
+	if !ok || undefined {
+		return false
+	}
+	left := uint64(len(h.payload) - at)
+	for flags := h.Flags() &^ flagContinues; flags != 0; {
+		flag := flagContentType >> bits.LeadingZeros16(flags)
+		flags &^= flag
+		size := uint64(8) // of the timestamp
+		switch {
+		case flag&(flagDeliveryMode|flagPriority) != 0:
+			size = 1
+		case flag&FlagHeaders != 0 && left >= 4:
+			size = 4 + uint64(binary.BigEndian.Uint32(h.payload[at:]))
+		case flag&(FlagHeaders|flagTimestamp) == 0 && left > 0:
+			size = 1 + uint64(h.payload[at])
+		}
+		if size > left {
+			return false
+		}
+		at, left = at+int(size), left-size
+	}
+	return left == 0
 }
 
 // Property returns the property with the spec's name, written with underscores; ok is false when it

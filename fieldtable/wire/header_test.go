@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -256,6 +257,37 @@ func TestContentHeaderDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// Valid says what All says last, whatever the payload.
+func TestValidAgreesWithAll(t *testing.T) {
+	whole := unhex(t, everyProperty)
+	r := rand.New(rand.NewPCG(1, 2))
+	verdicts := map[bool]int{}
+	for range 20_000 {
+		payload := bytes.Clone(whole)
+		for range r.IntN(3) {
+			payload[r.IntN(len(payload))] = byte(r.IntN(256))
+		}
+		payload = payload[:len(payload)-r.IntN(3)*r.IntN(len(payload))/2]
+		verdicts[checkValid(t, payload)]++
+	}
+	if verdicts[true] < 1000 || verdicts[false] < 1000 {
+		t.Errorf("sound or not: %v", verdicts)
+	}
+}
+
+func checkValid(t testing.TB, payload []byte) (sound bool) {
+	t.Helper()
+	h := ViewContentHeader(payload)
+	var damage error
+	for _, err := range h.All() {
+		damage = err
+	}
+	if got := h.Valid(); fmt.Sprint(got) != fmt.Sprint(damage) {
+		t.Fatalf("%x: %v, want %v", payload, got, damage)
+	}
+	return damage == nil
+}
+
 func FuzzContentHeader(f *testing.F) {
 	f.Add(unhex(f, everyProperty))
 	for n := range 30 {
@@ -265,6 +297,7 @@ func FuzzContentHeader(f *testing.F) {
 	f.Add(unhex(f, "003c00000000000000000000ffff8000016100"))
 	f.Add(unhex(f, "003c000000000000000000002000ffffffff"))
 	f.Fuzz(func(t *testing.T, payload []byte) {
+		checkValid(t, payload)
 		h := ViewContentHeader(payload)
 		table, ok := h.HeaderTable()
 		var props []Property
