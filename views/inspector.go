@@ -103,7 +103,9 @@ type PropertyRow struct {
 }
 
 // damaged reports whether some of the content header cannot be read.
-func (in *Inspector) damaged() bool { return in.Headers.Damage != nil || in.Message.PropertiesErr != "" }
+func (in *Inspector) damaged() bool {
+	return in.Headers.Damage != nil || in.Message.PropertiesErr != ""
+}
 
 // BuildInspector opens a message: the one place where a whole header table is decoded.
 func BuildInspector(m Message, o InspectorOptions) Inspector {
