@@ -57,20 +57,20 @@ func appendCell(b []byte, c query.Cell) []byte {
 	case !c.Set:
 		return append(b, "null"...)
 	case !c.IsHeader() && !c.Removed:
-		return appendOctets(b, c.Text)
+		return typedjson.AppendOctets(b, c.Text)
 	}
 	b = append(b, '{')
 	if c.IsHeader() {
-		b = appendTag(member(b, "tag"), c.Value.Tag())
-		b = typedjson.AppendString(member(b, "type"), c.Value.Kind().String())
+		b = typedjson.AppendTag(typedjson.AppendMember(b, "tag"), c.Value.Tag())
+		b = typedjson.AppendString(typedjson.AppendMember(b, "type"), c.Value.Kind().String())
 		if !c.Removed {
-			b = typedjson.AppendValue(member(b, "value"), c.Value)
+			b = typedjson.AppendValue(typedjson.AppendMember(b, "value"), c.Value)
 		}
-		b = strconv.AppendInt(member(b, "offset"), int64(c.Value.Offset()), 10)
-		b = strconv.AppendInt(member(b, "end"), int64(c.Value.End()), 10)
+		b = strconv.AppendInt(typedjson.AppendMember(b, "offset"), int64(c.Value.Offset()), 10)
+		b = strconv.AppendInt(typedjson.AppendMember(b, "end"), int64(c.Value.End()), 10)
 	}
 	if c.Removed {
-		b = append(member(b, "redacted"), "true"...)
+		b = append(typedjson.AppendMember(b, "redacted"), "true"...)
 	}
 	return append(b, '}')
 }

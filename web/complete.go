@@ -28,14 +28,14 @@ func (s *Server) apiComplete(w http.ResponseWriter, r *http.Request) error {
 	}
 	items, start := query.Complete(s.archive.Snapshot(), q, at, maxCompletions)
 	b := []byte(`{`)
-	b = strconv.AppendInt(member(b, "start"), int64(start), 10)
-	b = append(member(b, "items"), '[')
+	b = strconv.AppendInt(typedjson.AppendMember(b, "start"), int64(start), 10)
+	b = append(typedjson.AppendMember(b, "items"), '[')
 	for _, item := range items {
-		b = append(element(b), '{')
-		b = typedjson.AppendString(member(b, "insert"), item.Insert)
-		b = appendOctets(member(b, "name"), []byte(item.Name))
-		b = typedjson.AppendString(member(b, "meaning"), item.Meaning)
-		b = strconv.AppendUint(member(b, "count"), item.Count, 10)
+		b = append(typedjson.AppendNext(b), '{')
+		b = typedjson.AppendString(typedjson.AppendMember(b, "insert"), item.Insert)
+		b = typedjson.AppendOctets(typedjson.AppendMember(b, "name"), []byte(item.Name))
+		b = typedjson.AppendString(typedjson.AppendMember(b, "meaning"), item.Meaning)
+		b = strconv.AppendUint(typedjson.AppendMember(b, "count"), item.Count, 10)
 		b = append(b, '}')
 	}
 	w.Header().Set("Content-Type", "application/json")

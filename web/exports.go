@@ -79,11 +79,10 @@ func (s *Server) exportLimit(r *http.Request, f export.Format) int {
 // selectExport looks backward for as many matches as the limit allows, and one more.
 func (s *Server) selectExport(ctx context.Context, req request, limit int) (export.Selection, error) {
 	selected := export.Selection{
-		Filter:        req.filter,
-		Dialect:       req.dialect,
-		Columns:       req.columns,
-		Paths:         req.Columns,
-		AppendMessage: appendMessage,
+		Filter:  req.filter,
+		Dialect: req.dialect,
+		Columns: req.columns,
+		Paths:   req.Columns,
 	}
 	before := cmp.Or(req.Before, s.archive.Snapshot().Last()+1)
 	for {

@@ -1,4 +1,4 @@
-// Package typedjson writes field tables as JSON that loses nothing: order, duplicates, type tags,
+// Package typedjson writes field tables and messages as JSON that loses nothing: order, duplicates, type tags,
 // offsets, 64-bit integers and octets that are no text all survive, and damage stands where it is.
 //
 // A table is {"fields":[…],"error":null}: a list, never an object keyed by names. A field is
@@ -98,7 +98,7 @@ func appendElement(dst []byte, s *fieldtable.Scanner) []byte {
 		dst = appendKey(dst, f.Name)
 	}
 	dst = append(dst, `"tag":`...)
-	dst = appendTag(dst, f.Value.Tag())
+	dst = AppendTag(dst, f.Value.Tag())
 	dst = append(dst, `,"type":"`...)
 	dst = append(dst, f.Value.Kind().String()...)
 	dst = append(dst, `","value":`...)
@@ -138,13 +138,9 @@ func AppendError(dst []byte, e *fieldtable.SyntaxError) []byte {
 	dst = AppendString(dst, e.Path)
 	if e.HasTag {
 		dst = append(dst, `,"tag":`...)
-		dst = appendTag(dst, e.Tag)
+		dst = AppendTag(dst, e.Tag)
 	}
 	return append(dst, '}')
-}
-
-func appendTag(dst []byte, tag byte) []byte {
-	return AppendString(dst, string(rune(tag)))
 }
 
 func appendScalar(dst []byte, v fieldtable.Value) []byte {
@@ -162,10 +158,7 @@ func appendScalar(dst []byte, v fieldtable.Value) []byte {
 			return append(dst, '"')
 		}
 	case fieldtable.KindLongStr, fieldtable.KindShortStr:
-		if utf8.Valid(v.Raw()) {
-			return AppendString(dst, v.Raw())
-		}
-		return appendHex(dst, v.Raw())
+		return AppendOctets(dst, v.Raw())
 	case fieldtable.KindBytes, fieldtable.KindChar8:
 		return appendHex(dst, v.Raw())
 	case fieldtable.KindTimestamp:

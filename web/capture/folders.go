@@ -9,6 +9,7 @@ import (
 	"io"
 	"path"
 
+	"github.com/headerglass/headerglass/fieldtable/typedjson"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -88,7 +89,7 @@ func readFolders(ctx context.Context, r io.ReaderAt, size int64, s *streams) err
 
 // folder takes a message. left is how many octets may still be unpacked.
 func (s *streams) folder(d *folder, left *int64) error {
-	var e exported
+	var e typedjson.Message
 	var err error
 	if e.ContentHeader, err = unpack(d.header, maxFrame, errHeader, left); err != nil {
 		return err
@@ -113,10 +114,10 @@ func (s *streams) folder(d *folder, left *int64) error {
 			return err
 		}
 	}
-	if err := e.check(); err != nil {
+	if err := checkReceived(e.Received); err != nil {
 		return &Error{Entry: d.header.Name, Err: err}
 	}
-	delivery := e.delivery()
+	delivery := e.Delivery()
 	s.record(&delivery, e.Received, e.Body)
 	return nil
 }

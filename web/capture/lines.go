@@ -4,14 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
-	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
 // maxLine is the longest line of an export that is read, in bytes. It is also the most that is read
@@ -24,54 +23,9 @@ var (
 	errTime       = errors.New("received is missing, or in a year that nothing was received in")
 )
 
-// exported is what an export says about a message, as far as it is needed to make the message
-// again.
-type exported struct {
-	Received      time.Time `json:"received"`
-	DeliveryTag   uint64    `json:"delivery_tag"`
-	Redelivered   bool      `json:"redelivered"`
-	ConsumerTag   octets    `json:"consumer_tag"`
-	Exchange      octets    `json:"exchange"`
-	RoutingKey    octets    `json:"routing_key"`
-	BodyBytes     uint64    `json:"body_bytes"`
-	ContentHeader []byte    `json:"content_header_base64"`
-	Body          []byte    `json:"body_base64"`
-}
-
-// octets is a string, or {"hex":"…"} where the octets are not UTF-8.
-type octets []byte
-
-func (o *octets) UnmarshalJSON(b []byte) error {
-	if b[0] != '{' {
-		var s string
-		err := json.Unmarshal(b, &s)
-		*o = octets(s)
-		return err
-	}
-	var v struct{ Hex string }
-	if err := json.Unmarshal(b, &v); err != nil {
-		return err
-	}
-	var err error
-	*o, err = hex.DecodeString(v.Hex)
-	return err
-}
-
-func (e *exported) delivery() wire.Delivery {
-	return wire.Delivery{
-		DeliveryTag: e.DeliveryTag,
-		Redelivered: e.Redelivered,
-		ConsumerTag: e.ConsumerTag,
-		Exchange:    e.Exchange,
-		RoutingKey:  e.RoutingKey,
-		Header:      e.ContentHeader,
-		BodySize:    max(e.BodyBytes, uint64(len(e.Body))),
-	}
-}
-
-// check refuses times that an archive, which counts nanoseconds in 64 bits, cannot keep.
-func (e *exported) check() error {
-	if y := e.Received.Year(); y < 1970 || y > 2200 {
+// checkReceived refuses times that an archive, which counts nanoseconds in 64 bits, cannot keep.
+func checkReceived(t time.Time) error {
+	if y := t.Year(); y < 1970 || y > 2200 {
 		return errTime
 	}
 	return nil
@@ -109,17 +63,17 @@ func readLines(ctx context.Context, r io.Reader, s *streams) error {
 }
 
 func (s *streams) line(text []byte) error {
-	var e exported
+	var e typedjson.Message
 	if err := json.Unmarshal(text, &e); err != nil {
 		return err
 	}
 	if e.ContentHeader == nil {
 		return errNoContent
 	}
-	if err := e.check(); err != nil {
+	if err := checkReceived(e.Received); err != nil {
 		return err
 	}
-	d := e.delivery()
+	d := e.Delivery()
 	s.record(&d, e.Received, e.Body)
 	return nil
 }

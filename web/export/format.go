@@ -61,8 +61,6 @@ type Selection struct {
 	Count       int
 	// More: older ones match too, and were left out because of a limit.
 	More bool
-	// AppendMessage appends a message in lossless typed JSON.
-	AppendMessage func(dst []byte, m archive.Message, d *fieldtable.Dialect) []byte
 }
 
 // String says what a file holds, for those who find it later.

@@ -36,9 +36,6 @@ func TestFormats(t *testing.T) {
 				First:   1,
 				Last:    1,
 				Count:   1,
-				AppendMessage: func(dst []byte, _ archive.Message, _ *fieldtable.Dialect) []byte {
-					return append(dst, `{"seq":1}`...)
-				},
 			}
 			file, err := f.Begin(&b, s)
 			if err != nil {

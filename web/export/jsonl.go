@@ -1,13 +1,13 @@
 package export
 
 import (
-	"encoding/base64"
 	"io"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
-// jsonLines is a message a line: its typed JSON, and its octets in base64.
+// jsonLines is a message a line: its typed JSON, with its octets in base64.
 func jsonLines() Format {
 	return Format{
 		Extension: "jsonl",
@@ -26,12 +26,7 @@ type jsonlWriter struct {
 }
 
 func (e *jsonlWriter) Write(m archive.Message) error {
-	b := e.s.AppendMessage(e.line[:0], m, e.s.Dialect)
-	b = append(b[:len(b)-1], `,"content_header_base64":"`...)
-	b = base64.StdEncoding.AppendEncode(b, m.Header().Payload())
-	b = append(b, `","body_base64":"`...)
-	b = base64.StdEncoding.AppendEncode(b, m.Body())
-	b = append(b, '"', '}', '\n')
+	b := append(typedjson.AppendWhole(e.line[:0], m, e.s.Dialect), '\n')
 	_, err := e.w.Write(b)
 	e.line = scratch(b)
 	return err

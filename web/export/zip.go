@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/typedjson"
 	"github.com/headerglass/headerglass/web/capture"
 )
 
@@ -53,7 +54,7 @@ type zipWriter struct {
 
 func (e *zipWriter) Write(m archive.Message) error {
 	folder := fmt.Sprintf("%0*d/", e.digits, m.Seq())
-	e.json = append(e.s.AppendMessage(scratch(e.json)[:0], m, e.s.Dialect), '\n')
+	e.json = append(typedjson.AppendMessage(scratch(e.json)[:0], m, e.s.Dialect), '\n')
 	if err := e.file(m, folder+capture.MessageJSON, e.json); err != nil {
 		return err
 	}
