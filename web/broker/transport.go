@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"sync"
 
@@ -77,51 +78,67 @@ func (w *watched) Write(p []byte) (int, error) {
 
 // connect dials, encrypts, and opens the AMQP connection. Its errors are in words.
 func (c *Consumer) connect(ctx context.Context, s wire.Sink) (*amqp.Connection, *transport, *Error) {
-	e := c.endpoint
-	ctx, cancel := context.WithTimeout(ctx, e.dialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.endpoint.dialTimeout)
 	defer cancel()
+	raw, e := c.dial(ctx)
+	if e != nil {
+		return nil, nil, e
+	}
+	t := &transport{Tap: wire.NewTap(raw, wire.TapConfig{Sink: s, Now: c.now}), raw: raw}
+	conn, e := c.open(ctx, t, raw)
+	if e != nil {
+		t.shut()
+		return nil, nil, e
+	}
+	return conn, t, nil
+}
+
+// dial connects to the broker and encrypts. The connection keeps the deadline of ctx.
+func (c *Consumer) dial(ctx context.Context) (*watched, *Error) {
+	e := c.endpoint
 	var d net.Dialer
 	nc, err := d.DialContext(ctx, "tcp", e.address())
 	if err != nil {
-		return nil, nil, c.explain(phaseDial, err, err)
+		return nil, c.explain(phaseDial, err, err)
 	}
 	if e.secure {
 		cfg, err := e.tlsConfig()
 		if err != nil {
 			_ = nc.Close()
-			return nil, nil, &Error{Kind: KindConfig, Msg: err.Error(), Err: err}
+			return nil, &Error{Kind: KindConfig, Msg: err.Error(), Err: err}
 		}
 		client := tls.Client(nc, cfg)
 		if err := client.HandshakeContext(ctx); err != nil {
 			_ = nc.Close()
-			return nil, nil, c.explain(phaseTLS, err, err)
+			return nil, c.explain(phaseTLS, err, err)
 		}
 		nc = client
 	}
-	raw := &watched{Conn: nc}
-	t := &transport{Tap: wire.NewTap(raw, wire.TapConfig{Sink: s, Now: c.now}), raw: raw}
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = nc.SetDeadline(deadline) // the library clears it after the handshake
 	}
-	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
+	return &watched{Conn: nc}, nil
+}
+
+// open opens the AMQP connection. The library speaks through t, which stands on raw; the caller
+// closes it after an error.
+func (c *Consumer) open(ctx context.Context, t io.ReadWriteCloser, raw *watched) (*amqp.Connection, *Error) {
+	stop := context.AfterFunc(ctx, func() { _ = raw.Conn.Close() })
 	properties := amqp.Table{"product": "headerglass", "version": c.cfg.Version, "connection_name": c.cfg.Name}
 	conn, err := amqp.Open(t, amqp.Config{
-		SASL: []amqp.Authentication{login{endpoint: e, properties: properties}}, Vhost: e.vhost,
-		Heartbeat: e.heartbeat, FrameSize: 131072, Properties: properties, Locale: "en_US",
+		SASL: []amqp.Authentication{login{endpoint: c.endpoint, properties: properties}}, Vhost: c.endpoint.vhost,
+		Heartbeat: c.endpoint.heartbeat, FrameSize: 131072, Properties: properties, Locale: "en_US",
 	})
 	if err != nil {
 		stop()
-		failure := raw.failure()
-		t.shut()
-		return nil, nil, c.explain(phaseHandshake, err, failure)
+		return nil, c.explain(phaseHandshake, err, raw.failure())
 	}
 	if !stop() {
-		t.shut()
-		return nil, nil, &Error{
+		return nil, &Error{
 			Kind: KindLost,
 			Msg:  "the connection was given up while it was opened",
 			Err:  context.Cause(ctx),
 		}
 	}
-	return conn, t, nil
+	return conn, nil
 }
