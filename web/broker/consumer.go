@@ -27,8 +27,8 @@ type Consumer struct {
 	narrowed atomic.Int32
 	status   *tracker
 	counts   counters
-	// memory belongs to Run, and to the reader goroutine of the one connection that Run has open.
-	memory *memory
+	// delivered belongs to Run, and to the reader goroutine of the one connection that Run has open.
+	delivered *delivered
 	// current is the sink of the open connection; nil: there is none.
 	current atomic.Pointer[sink]
 }
@@ -58,10 +58,10 @@ func New(cfg Config) (*Consumer, error) {
 	if c.management != nil {
 		c.secrets = append(c.secrets, secretForms(c.management.username, c.management.password)...)
 	}
-	c.memory = newMemory(cfg)
+	c.delivered = newDelivered(cfg)
 	if c.offset.isNumber {
 		// a broker may begin at the start of the chunk that holds it
-		c.memory.next, c.memory.resumes = c.offset.number, true
+		c.delivered.next, c.delivered.resumes = c.offset.number, true
 	}
 	if err := c.restore(); err != nil {
 		return nil, &Error{Kind: KindConfig, Msg: err.Error(), Err: err}
@@ -197,7 +197,7 @@ func (c *Consumer) ask(ctx context.Context) (queueFacts, *Error) {
 	}
 	facts, err := c.management.queue(ctx, c.endpoint.vhost, c.cfg.Queue)
 	if err != nil {
-		c.status.managementFailed(c.redact(err.Error()))
+		c.status.managementFailed(c.withoutSecrets(err.Error()))
 		return unknown, nil
 	}
 	c.status.facts(facts)

@@ -84,7 +84,7 @@ func (c *Consumer) explain(p phase, err, from error) *Error {
 		return e
 	}
 	kind, msg := c.sentence(p, err, from)
-	return &Error{Kind: kind, Msg: c.redact(msg), Err: err}
+	return &Error{Kind: kind, Msg: c.withoutSecrets(msg), Err: err}
 }
 
 func (c *Consumer) sentence(p phase, err, from error) (source.ErrorKind, string) {

@@ -8,7 +8,7 @@ import (
 func look(s *seen, hashes ...uint64) (shown int) {
 	s.begin()
 	for _, h := range hashes {
-		if !s.known(h) {
+		if !s.meet(h) {
 			shown++
 		}
 	}
@@ -58,7 +58,7 @@ func TestSeenIsBounded(t *testing.T) {
 		if h%100 == 0 {
 			s.begin()
 		}
-		s.known(h)
+		s.meet(h)
 		if len(s.entries) > 1000 {
 			t.Fatalf("%d entries", len(s.entries))
 		}
@@ -71,7 +71,7 @@ func TestRecentCountsOffWhatComesAgain(t *testing.T) {
 	for i, h := range []uint64{1, 2, 3, 3, 4} { // 1 is pushed out
 		r.stored(h, uint64(i+1))
 	}
-	if r.known(3, true, at) {
+	if r.claim(3, true, at) {
 		t.Error("known before any connection has ended")
 	}
 	r.disconnected(2)
@@ -79,7 +79,7 @@ func TestRecentCountsOffWhatComesAgain(t *testing.T) {
 		h    uint64
 		want bool
 	}{{1, false}, {3, true}, {3, true}, {3, false}, {4, true}, {2, true}, {2, false}} {
-		if got := r.known(tc.h, true, at); got != tc.want {
+		if got := r.claim(tc.h, true, at); got != tc.want {
 			t.Errorf("%d: %d known: %v", i, tc.h, got)
 		}
 	}
@@ -99,16 +99,16 @@ func TestRecentPrefersTwiceToNever(t *testing.T) {
 		r.disconnected(uint64(settled))
 		known := 0
 		for range 10 {
-			if r.known(7, true, at) {
+			if r.claim(7, true, at) {
 				known++
 			}
 		}
-		if known != want || !r.known(8, true, at) {
+		if known != want || !r.claim(8, true, at) {
 			t.Errorf("acknowledged up to %d: %d known, want %d", settled, known, want)
 		}
 		r.stored(7, 1)
 		r.disconnected(0) // tags of the connection before count no more
-		if !r.known(7, true, at) || r.known(7, true, at) {
+		if !r.claim(7, true, at) || r.claim(7, true, at) {
 			t.Errorf("acknowledged up to %d: on the next connection not one is known, or more", settled)
 		}
 	}
@@ -118,13 +118,13 @@ func TestRecentPrefersTwiceToNever(t *testing.T) {
 	}
 	r.disconnected(3)
 	at = at.Add(time.Hour) // however long the broker is away
-	if r.known(9, false, at) || !r.known(1, true, at.Add(soon-1)) {
+	if r.claim(9, false, at) || !r.claim(1, true, at.Add(soon-1)) {
 		t.Error("soon after the first delivery")
 	}
-	if r.known(2, true, at.Add(soon)) {
+	if r.claim(2, true, at.Add(soon)) {
 		t.Error("one that was acknowledged is known long after")
 	}
-	if !r.known(4, true, at.Add(soon)) {
+	if !r.claim(4, true, at.Add(soon)) {
 		t.Error("one that was never acknowledged is not known")
 	}
 }

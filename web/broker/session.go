@@ -41,11 +41,11 @@ func (c *Consumer) session(ctx context.Context) *Error {
 	if e != nil {
 		return e
 	}
-	if c.memory.seen != nil {
-		c.memory.seen.begin()
+	if c.delivered.seen != nil {
+		c.delivered.seen.begin()
 	}
 	s := &session{c: c, queue: c.cfg.Queue, sink: newSink(c)}
-	defer s.sink.finish(c.memory)
+	defer c.delivered.finish(s.sink)
 	if s.conn, s.transport, e = c.connect(ctx, s.sink); e != nil {
 		return e
 	}
@@ -116,14 +116,14 @@ func (s *session) subscribe(facts queueFacts) *Error {
 		if e := s.exists(); e != nil {
 			return e
 		}
-		if s.c.offset.word == "next" && !s.c.memory.resumes {
+		if s.c.offset.word == "next" && !s.c.delivered.resumes {
 			if e := s.findTail(); e != nil {
 				return e
 			}
 		}
 		args = amqp.Table{"x-stream-offset": s.c.offset.argument(s.c.now())}
-		if s.c.memory.resumes {
-			args["x-stream-offset"] = s.c.memory.next
+		if s.c.delivered.resumes {
+			args["x-stream-offset"] = s.c.delivered.next
 		}
 	default:
 		if e := s.exists(); e != nil {
@@ -224,7 +224,7 @@ func (s *session) wait(ctx context.Context, due <-chan time.Time, look func()) *
 				s.blocked = nil
 				continue
 			}
-			s.c.status.blocked(b.Active, s.c.redact(b.Reason))
+			s.c.status.blocked(b.Active, s.c.withoutSecrets(b.Reason))
 		}
 	}
 }
@@ -245,9 +245,7 @@ func (s *session) acknowledge(ctx context.Context) *Error {
 	stop := s.deadline()
 	defer stop()
 	s.cancel()
-	if s.sink.spooler != nil {
-		s.sink.spooler.finish()
-	}
+	s.sink.store.finish()
 	close(quit)
 	settling.Wait()
 	s.leave(s.sink.withheld.Load())

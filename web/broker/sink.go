@@ -6,10 +6,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
-	"github.com/headerglass/headerglass/web/spool"
 )
 
 // Headers that RabbitMQ adds to deliveries.
@@ -19,23 +16,32 @@ const (
 	streamOffsetKey  = "x-stream-offset"  // streams
 )
 
-// sink writes the deliveries of one connection into the archive, or hands them to the spooler. The
-// methods of wire.Sink run on the connection's reader goroutine: they store and return.
+// store keeps the deliveries of one connection. The methods are called as those of wire.Sink are, on the
+// connection's reader goroutine, for one delivery at a time; what is dealt with is told to sink.dealt.
+type store interface {
+	begin(d *wire.Delivery, now time.Time)
+	body(chunk []byte)
+	// end: the delivery is whole.
+	end(tag uint64, redelivered bool)
+	// abort forgets the delivery in progress.
+	abort()
+	// finish is called after the last delivery. When it returns, all that has ended is dealt with, or
+	// refused.
+	finish()
+}
+
+// sink takes the deliveries of one connection, hands them to a store, and counts what is dealt with and
+// what the broker was told of it. The methods of wire.Sink run on the connection's reader goroutine.
 type sink struct {
-	memory  *memory
-	writer  *archive.Writer // the spooler's, if there is one
-	spooler *spooler        // nil: there is no spool
-	now     func() time.Time
-	counts  *counters
+	store  store
+	now    func() time.Time
+	counts *counters
 
 	// The delivery in progress.
 	open        bool
 	probed      bool // for the probe, which settles it itself
-	skip        bool // of a stream, below the offset asked for
 	redelivered bool
 	tag         uint64
-	offset      int64
-	record      spool.Record // with a spooler
 
 	// arrived is the tag of the last delivery that arrived whole.
 	arrived atomic.Uint64
@@ -58,21 +64,18 @@ type sink struct {
 	guard func(count int64) *Error
 	// withheld is set when what was delivered must not be acknowledged but given back.
 	withheld atomic.Bool
-	// looks counts the looks that ran their course; aged is how many of them the memory knows of.
+	// looks counts the looks that ran their course.
 	looks atomic.Uint32
-	aged  uint32
-	// noStream is what to say when a message of a stream has no offset, brokenOff when the broker
-	// ends one early.
-	noStream, brokenOff *Error
+	// brokenOff is what to say when the broker ends a message early.
+	brokenOff *Error
 	// probedOffset is the highest x-stream-offset that the probe was given; -1: none.
 	probedOffset atomic.Int64
 }
 
 func newSink(c *Consumer) *sink {
 	s := &sink{
-		memory: c.memory, writer: c.cfg.Archive.Writer(), now: c.now, counts: &c.counts,
+		now: c.now, counts: &c.counts,
 		batch: uint64(max(c.prefetch()/4, 1)), wake: make(chan struct{}, 1), halt: make(chan *Error, 1),
-		noStream: c.refuseNoStream(),
 		brokenOff: &Error{
 			Kind: KindLost,
 			Msg: fmt.Sprintf(
@@ -83,7 +86,9 @@ func newSink(c *Consumer) *sink {
 	}
 	s.probedOffset.Store(-1)
 	if c.cfg.Spool != nil {
-		s.spooler = newSpooler(c, s)
+		s.store = newSpooler(c, s)
+	} else {
+		s.store = newMemoryStore(c, s)
 	}
 	return s
 }
@@ -93,40 +98,6 @@ func newSink(c *Consumer) *sink {
 func (s *sink) endLook() {
 	s.firstAt.Store(0)
 	s.looks.Add(1)
-}
-
-// memory is what outlives a connection: which messages were stored, and how far a stream was read.
-// It belongs to one reader at a time.
-type memory struct {
-	mode   source.Mode
-	print  *fingerprint // peek and drain; with a spool the spooler's
-	seen   *seen        // peek
-	recent *recent      // drain; with a spool the spooler's
-	next   int64        // stream: the lowest offset not stored yet
-	// resumes says that a stream is read from next, and no longer from where the configuration
-	// says.
-	resumes bool
-}
-
-func newMemory(cfg Config) *memory {
-	m := &memory{mode: cfg.Mode}
-	switch cfg.Mode {
-	case source.Peek:
-		m.print, m.seen = newFingerprint(), newSeen(4*MaxWindow)
-	case source.Drain:
-		m.print, m.recent = newFingerprint(), newRecent(MaxWindow+1)
-	}
-	if m.recent != nil && cfg.Spool != nil {
-		m.print = newLastingFingerprint(cfg.Spool.Key())
-	}
-	return m
-}
-
-// counters are shared between the reader and Status.
-type counters struct {
-	stored, known, givenBack, acknowledged atomic.Uint64
-	// of the last stored message of a stream; -1: none
-	offset atomic.Int64
 }
 
 // held is how many deliveries the broker waits for.
@@ -149,6 +120,27 @@ func (s *sink) stop(e *Error) {
 	}
 }
 
+// refuse has the session end and give back everything that is not dealt with.
+func (s *sink) refuse(e *Error) {
+	s.withheld.Store(true)
+	s.stop(e)
+}
+
+// dealt says that everything up to this delivery tag is stored, or known to be.
+func (s *sink) dealt(tag uint64) {
+	s.stored.Store(tag)
+	if n := s.unsettled(); n == 1 || n >= s.batch {
+		s.rouse()
+	}
+}
+
+func (s *sink) rouse() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
 // Begin implements wire.Sink.
 func (s *sink) Begin(d *wire.Delivery) {
 	if s.probed = string(d.ConsumerTag) == probeTag; s.probed {
@@ -158,54 +150,31 @@ func (s *sink) Begin(d *wire.Delivery) {
 		return
 	}
 	now := s.now()
-	s.open, s.skip, s.tag, s.redelivered = true, false, d.DeliveryTag, d.Redelivered
+	s.open, s.tag, s.redelivered = true, d.DeliveryTag, d.Redelivered
 	if s.firstAt.Load() == 0 {
 		s.firstAt.Store(now.UnixNano())
 	}
-	if s.spooler != nil {
-		s.record = spool.NewRecord(d, now)
+	s.judge(d)
+	s.store.begin(d, now)
+}
+
+// judge looks at how often a queue that counts deliveries has given the message back.
+func (s *sink) judge(d *wire.Delivery) {
+	if s.guard == nil {
 		return
 	}
-	switch s.memory.mode {
-	case source.Stream:
-		offset, ok := headerInt(d, streamOffsetKey)
-		if !ok {
-			s.withheld.Store(true)
-			s.stop(s.noStream)
+	count, counted := headerInt(d, deliveryCountKey)
+	if _, acquired := headerInt(d, acquiredCountKey); counted || acquired {
+		if e := s.guard(count); e != nil {
+			s.stop(e)
 		}
-		s.offset, s.skip = offset, offset < s.memory.next
-	case source.Peek:
-		if s.guard != nil {
-			count, counted := headerInt(d, deliveryCountKey)
-			if _, acquired := headerInt(d, acquiredCountKey); counted || acquired {
-				if e := s.guard(count); e != nil {
-					s.stop(e)
-				}
-			}
-		}
-	}
-	if s.memory.print != nil {
-		s.memory.print.begin(d)
-	}
-	if !s.skip {
-		s.writer.Begin(d, now)
 	}
 }
 
 // Body implements wire.Sink.
 func (s *sink) Body(_ uint16, chunk []byte) {
-	if s.probed {
-		return
-	}
-	if s.spooler != nil {
-		s.record = append(s.record, chunk...)
-		return
-	}
-	if s.memory.print != nil {
-		s.memory.print.body(chunk)
-	}
-	if !s.skip {
-		s.writer.Body(chunk)
+	if !s.probed {
+		s.store.body(chunk)
 	}
 }
 
@@ -219,51 +188,8 @@ func (s *sink) End(uint16) {
 		s.drop()
 		return
 	}
-	if s.spooler != nil {
-		s.spooler.offer(spooled{s.record, s.tag, s.redelivered})
-		s.record = nil
-		return
-	}
-	known := s.skip
-	switch s.memory.mode {
-	case source.Peek:
-		for ; s.aged != s.looks.Load(); s.aged++ {
-			s.memory.seen.end()
-			s.memory.seen.begin()
-		}
-		known = s.memory.seen.known(s.memory.print.sum())
-	case source.Drain:
-		h := s.memory.print.sum()
-		if known = s.memory.recent.known(h, s.redelivered, s.now()); !known {
-			s.memory.recent.stored(h, s.tag)
-		}
-	}
-	switch {
-	case s.skip:
-		s.counts.known.Add(1)
-	case known:
-		s.writer.Abort()
-		s.counts.known.Add(1)
-	default:
-		s.writer.Commit()
-		s.counts.stored.Add(1)
-		if s.memory.mode == source.Stream {
-			s.memory.next, s.memory.resumes = s.offset+1, true
-			s.counts.offset.Store(s.offset)
-		}
-	}
 	s.open = false
-	s.stored.Store(s.tag)
-	if n := s.unsettled(); n == 1 || n == s.batch {
-		s.rouse()
-	}
-}
-
-func (s *sink) rouse() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.store.end(s.tag, s.redelivered)
 }
 
 // Abort implements wire.Sink. A delivery that was cut off by the channel's or the connection's end
@@ -272,17 +198,16 @@ func (s *sink) rouse() {
 func (s *sink) Abort(_ uint16, goesOn bool) {
 	s.drop()
 	if goesOn {
-		s.withheld.Store(true)
-		s.stop(s.brokenOff)
+		s.refuse(s.brokenOff)
 	}
 }
 
 // drop forgets the delivery in progress.
 func (s *sink) drop() {
-	if s.open && !s.skip && s.spooler == nil {
-		s.writer.Abort()
+	if s.open {
+		s.store.abort()
 	}
-	s.open, s.record = false, nil
+	s.open = false
 }
 
 // headerInt reads an integer from the top level of a delivery's header table, without decoding

@@ -281,15 +281,16 @@ func TestSpoolBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newSink(c)
-	s.spooler.finish()
+	s.store.finish()
 	sp := &spooler{
 		c:        c,
 		sink:     s,
-		redactor: s.spooler.redactor,
+		redactor: c.cfg.Archive.Redactor(),
+		writer:   c.cfg.Archive.Writer(),
 		in:       make(chan spooled, c.prefetch()),
 		quit:     make(chan struct{}),
 	} // does not run yet
-	s.spooler = sp
+	s.store = sp
 	const size = 4 << 20
 	chunk := make([]byte, size/4)
 	for tag := range uint64(40) {
@@ -381,7 +382,7 @@ func TestEqualMessagesAreStoredOnceThoughTheBrokerIsAwayForLong(t *testing.T) {
 					s.End(1)
 				}
 				s.attempted.Store(1) // the other two were not acknowledged
-				s.finish(c.memory)
+				c.delivered.finish(s)
 				for range 2 {
 					if e := c.session(t.Context()); e == nil || e.Kind != KindUnreachable {
 						t.Fatal(e)

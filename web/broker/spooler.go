@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/spool"
 )
 
@@ -36,6 +38,9 @@ type spooler struct {
 	quit     chan struct{}
 	once     sync.Once
 	done     sync.WaitGroup
+
+	record spool.Record // the delivery in progress
+	writer *archive.Writer
 }
 
 func newSpooler(c *Consumer, s *sink) *spooler {
@@ -45,9 +50,21 @@ func newSpooler(c *Consumer, s *sink) *spooler {
 		redactor: c.cfg.Archive.Redactor(),
 		in:       make(chan spooled, c.prefetch()),
 		quit:     make(chan struct{}),
+		writer:   c.cfg.Archive.Writer(),
 	}
 	sp.done.Go(sp.run)
 	return sp
+}
+
+func (sp *spooler) begin(d *wire.Delivery, now time.Time) { sp.record = spool.NewRecord(d, now) }
+
+func (sp *spooler) body(chunk []byte) { sp.record = append(sp.record, chunk...) }
+
+func (sp *spooler) abort() { sp.record = nil }
+
+func (sp *spooler) end(tag uint64, redelivered bool) {
+	sp.offer(spooled{sp.record, tag, redelivered})
+	sp.record = nil
 }
 
 // offer takes a delivery without waiting.
@@ -63,7 +80,7 @@ func (sp *spooler) offer(x spooled) {
 	sp.waiting.Add(-size)
 	fewer := max(len(sp.in)/2, 1)
 	sp.c.narrowed.Store(int32(fewer))
-	sp.refuse(&Error{
+	sp.sink.refuse(&Error{
 		Kind: KindSpoolBehind,
 		Msg: fmt.Sprintf(
 			"messages of %s arrive faster than the spool can be written: what was not written was given back, and from now on %d are under way at most",
@@ -71,12 +88,6 @@ func (sp *spooler) offer(x spooled) {
 			fewer,
 		),
 	})
-}
-
-// refuse has the session end and give back everything that is not stored.
-func (sp *spooler) refuse(e *Error) {
-	sp.sink.withheld.Store(true)
-	sp.sink.stop(e)
 }
 
 // finish waits until everything offered is dealt with.
@@ -122,7 +133,7 @@ func (sp *spooler) gather(batch []spooled) []spooled {
 
 // write stores what is new and reports whether all of it could be.
 func (sp *spooler) write(batch []spooled) bool {
-	s, m := sp.sink, sp.sink.memory
+	s, m := sp.sink, sp.c.delivered
 	type fresh struct {
 		record       spool.Record
 		print, index uint64
@@ -137,7 +148,7 @@ func (sp *spooler) write(batch []spooled) bool {
 			d := x.record.Delivery()
 			m.print.begin(&d)
 			m.print.body(x.record.Body())
-			if print = m.print.sum(); m.recent.known(print, x.redelivered, x.record.Received()) {
+			if print = m.print.sum(); m.recent.claim(print, x.redelivered, x.record.Received()) {
 				s.counts.known.Add(1)
 				continue
 			}
@@ -150,7 +161,7 @@ func (sp *spooler) write(batch []spooled) bool {
 		n, err = sp.c.cfg.Spool.Append(records)
 	}
 	for _, f := range news[:n] {
-		f.record.Store(s.writer)
+		f.record.Store(sp.writer)
 		s.counts.stored.Add(1)
 		if m.recent != nil {
 			m.recent.stored(f.print, batch[f.index].tag)
@@ -162,23 +173,13 @@ func (sp *spooler) write(batch []spooled) bool {
 		dealt = int(news[n].index)
 	}
 	if dealt > 0 {
-		s.stored.Store(batch[dealt-1].tag)
+		s.dealt(batch[dealt-1].tag)
 		s.rouse()
 	}
 	if err != nil {
-		sp.refuse(sp.c.spoolError(err))
+		sp.sink.refuse(sp.c.spoolError(err))
 	}
 	return err == nil
-}
-
-// finish ends what the sink does beside the reader, after the last delivery.
-func (s *sink) finish(m *memory) {
-	if s.spooler != nil {
-		s.spooler.finish()
-	}
-	if m.recent != nil && s.arrived.Load() > 0 {
-		m.recent.disconnected(s.attempted.Load())
-	}
 }
 
 // checkSpool reports whether what is delivered could be stored.
@@ -243,15 +244,15 @@ func (c *Consumer) restore() error {
 			loaded.Damaged,
 		)
 	}
-	if c.memory.recent == nil {
+	if c.delivered.recent == nil {
 		return nil
 	}
-	prints, err := c.cfg.Spool.Recent(cap(c.memory.recent.ring))
+	prints, err := c.cfg.Spool.Recent(cap(c.delivered.recent.ring))
 	for _, print := range prints {
 		if print != 0 {
-			c.memory.recent.stored(print, 0)
+			c.delivered.recent.stored(print, 0)
 		}
 	}
-	c.memory.recent.disconnected(0)
+	c.delivered.recent.disconnected(0)
 	return err
 }

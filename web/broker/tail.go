@@ -41,7 +41,7 @@ func (s *session) findTail() *Error {
 		settled := last == before && (last >= 0 || q.Messages == 0)
 		late := s.c.now().Sub(began) > s.c.endpoint.dialTimeout/4
 		if settled || late && last >= 0 {
-			s.c.memory.next, s.c.memory.resumes = last+1, true
+			s.c.delivered.next, s.c.delivered.resumes = last+1, true
 		}
 		if settled || late {
 			break

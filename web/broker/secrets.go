@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// redact takes secrets out of text that others have written, such as a broker's reply. What this
+// withoutSecrets takes secrets out of text that others have written, such as a broker's reply. What this
 // package writes itself never holds one.
-func (c *Consumer) redact(text string) string {
+func (c *Consumer) withoutSecrets(text string) string {
 	for _, secret := range c.secrets {
 		text = strings.ReplaceAll(text, secret, "***")
 	}
