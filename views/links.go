@@ -465,6 +465,9 @@ func (l Links) Diff(seqs ...uint64) string {
 	return u
 }
 
+// CompareForm is the action of a form that names the messages to compare.
+func (l Links) CompareForm() string { return l.Base + "/diff" }
+
 // DiffNext compares a message with the nearest older or newer one that has its exchange and routing
 // key.
 func (l Links) DiffNext(seq uint64, older bool) string {

@@ -13,7 +13,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
-func (s *Server) apiMessages(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveMessagesJSON(w http.ResponseWriter, r *http.Request) error {
 	req, filterErr, err := s.parse(r)
 	if err == nil {
 		err = filterErr
@@ -107,7 +107,7 @@ func appendSummary(b []byte, m archive.Message, req request, scratch *query.Scra
 	return append(b, '}')
 }
 
-func (s *Server) apiMessage(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error {
 	req, _, err := s.parse(r)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (s *Server) apiMessage(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, typedjson.AppendMessage(nil, m, req.dialect))
 }
 
-func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveKeysJSON(w http.ResponseWriter, r *http.Request) error {
 	release, err := s.queries.Acquire(r.Context())
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (s *Server) apiKeys(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, append(b, ']', '}'))
 }
 
-func (s *Server) apiStatus(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveStatusJSON(w http.ResponseWriter, r *http.Request) error {
 	st := s.status()
 	b := []byte(`{"broker":{`)
 	b = typedjson.AppendString(typedjson.AppendMember(b, "state"), st.State.String())

@@ -8,10 +8,10 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// asset serves an embedded file under its hashed name. What a name stands for
+// serveAsset serves an embedded file under its hashed name. What a name stands for
 // never changes, so browsers keep it for good. Names come from a map: there is
 // no path to walk out of.
-func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveAsset(w http.ResponseWriter, r *http.Request) error {
 	f, ok := s.assets.Lookup(chi.URLParam(r, "*"))
 	if !ok {
 		return errNoPage

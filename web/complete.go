@@ -11,10 +11,10 @@ import (
 
 const maxCompletions = 12
 
-// apiComplete offers header names really seen, and properties, for the word that
+// serveCompletions offers header names really seen, and properties, for the word that
 // ends at byte "at" of the filter "q", by default its end. They stand in the place
 // of the bytes from "start" to there.
-func (s *Server) apiComplete(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveCompletions(w http.ResponseWriter, r *http.Request) error {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return &paramError{"query", "The parameters of this address are not URL-encoded correctly."}

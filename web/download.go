@@ -7,8 +7,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
-// headersBin serves the field table as on the wire, with its length octets.
-func (s *Server) headersBin(w http.ResponseWriter, r *http.Request) error {
+// serveHeaders serves the field table as on the wire, with its length octets.
+func (s *Server) serveHeaders(w http.ResponseWriter, r *http.Request) error {
 	return s.download(w, r, "headers", func(m archive.Message) ([]byte, error) {
 		encoded, ok := m.HeaderTable()
 		switch {
@@ -21,8 +21,8 @@ func (s *Server) headersBin(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// contentHeaderBin serves the content header frame's payload as on the wire.
-func (s *Server) contentHeaderBin(w http.ResponseWriter, r *http.Request) error {
+// serveContentHeader serves the content header frame's payload as on the wire.
+func (s *Server) serveContentHeader(w http.ResponseWriter, r *http.Request) error {
 	return s.download(w, r, "content-header", func(m archive.Message) ([]byte, error) {
 		if m.HeaderSize() != len(m.Header().Payload()) {
 			return nil, errHeaderPrefix
@@ -31,8 +31,8 @@ func (s *Server) contentHeaderBin(w http.ResponseWriter, r *http.Request) error 
 	})
 }
 
-// bodyBin serves a body that was kept whole.
-func (s *Server) bodyBin(w http.ResponseWriter, r *http.Request) error {
+// serveBody serves a body that was kept whole.
+func (s *Server) serveBody(w http.ResponseWriter, r *http.Request) error {
 	return s.download(w, r, "body", func(m archive.Message) ([]byte, error) {
 		if uint64(len(m.Body())) != m.BodySize() {
 			return nil, errBodyPrefix

@@ -176,8 +176,8 @@ const retryAfterSeconds = 2
 // return an error, which becomes a status and a sentence.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
-// serve turns h into an http.HandlerFunc that answers errors.
-func (s *Server) serve(h handler) http.HandlerFunc {
+// handle turns h into an http.HandlerFunc that answers errors.
+func (s *Server) handle(h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := h(w, r)
 		if err == nil {
@@ -221,10 +221,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
 	if f.Status == http.StatusMethodNotAllowed {
-		h.Set("Allow", "GET, HEAD")
-		if s.relative(r.URL.Path) == "/inspect" {
-			h.Set("Allow", "GET, HEAD, POST")
-		}
+		found, _ := s.route(r)
+		h.Set("Allow", found.allow())
 	}
 	switch s.errorFormat(r, err) {
 	case formatJSON:
@@ -259,8 +257,7 @@ const (
 // errorFormat is the form in which r wants to hear of err. Who is not let in
 // never gets a page: pages name the queue and the broker's state.
 func (s *Server) errorFormat(r *http.Request, err error) format {
-	path := s.relative(r.URL.Path)
-	if path == "/api" || strings.HasPrefix(path, "/api/") {
+	if underAPI(s.relative(r.URL.Path)) {
 		return formatJSON
 	}
 	if s.beforeLogin(err) {

@@ -20,9 +20,9 @@ import (
 	"github.com/headerglass/headerglass/web/budget"
 )
 
-// list serves the list of messages. A filter that does not compile is shown
+// serveList serves the list of messages. A filter that does not compile is shown
 // in its place with status 400, to who reads pages.
-func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveList(w http.ResponseWriter, r *http.Request) error {
 	req, filterErr, err := s.parse(r)
 	if err != nil {
 		return err

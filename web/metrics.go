@@ -26,8 +26,12 @@ func (s *Server) newMetrics() {
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 }
 
-func (s *Server) metricsHandler() http.HandlerFunc {
-	return promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{}).ServeHTTP
+func (s *Server) serveMetrics() handler {
+	h := promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{})
+	return func(w http.ResponseWriter, r *http.Request) error {
+		h.ServeHTTP(w, r)
+		return nil
+	}
 }
 
 // gauges reads the archive, the broker and the server once for each scrape.

@@ -10,47 +10,103 @@ import (
 	"github.com/headerglass/headerglass/web/export"
 )
 
-// routes is the whole surface.
-func (s *Server) routes() http.Handler {
-	r := chi.NewRouter()
-	s.pages = r
-	r.Use(s.observe, s.secure, s.underBase, middleware.GetHead)
-	r.NotFound(s.serve(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
-	r.MethodNotAllowed(s.serve(func(http.ResponseWriter, *http.Request) error { return errMethod }))
+// route is a line of the surface.
+type route struct {
+	path    string  // what it answers to; {seq} is a message's sequence number
+	answers string  // what it is for, in a few words; "": only pages and their scripts ask for it
+	get     handler // for GET, and for HEAD without the body
+	post    handler // for POST; nil: nothing may be sent there
+	// open: it needs no login. Nothing that a publisher or an operator wrote may be in the answer.
+	open bool
+	// feed: a pass, which pages hand out, is as good as a login.
+	feed bool
+	// compressed: the answer may be sent with gzip.
+	compressed bool
+}
 
-	compressed := middleware.Compress(5, "text/html", "application/json", "application/jsonl", "text/csv")
-	r.Get("/live", s.serve(s.liveFeed))
-	r.Get("/static/*", s.serve(s.asset))
-	r.Get("/m/{seq}/headers.bin", s.serve(s.headersBin))
-	r.Get("/m/{seq}/content-header.bin", s.serve(s.contentHeaderBin))
-	r.Get("/m/{seq}/body.bin", s.serve(s.bodyBin))
-	r.Get("/healthz", s.serve(s.healthz))
-	r.Get("/readyz", s.serve(s.readyz))
-	r.Get("/metrics", s.metricsHandler())
-
-	for _, f := range export.Formats() {
-		in := chi.Router(r)
-		if !f.Compressed {
-			in = r.With(compressed)
-		}
-		in.Get("/export."+f.Extension, s.serve(s.serveExport(f)))
+// routes is the whole surface: the router, what is checked before it, errors and the documentation
+// follow this table.
+func (s *Server) routes() []route {
+	table := []route{
+		{path: "/", answers: "the list", get: s.serveList, compressed: true},
+		{path: "/m/{seq}", answers: "one message", get: s.serveMessage, compressed: true},
+		{path: "/m/{seq}/headers.bin", answers: "its header table", get: s.serveHeaders},
+		{path: "/m/{seq}/content-header.bin", answers: "its content header", get: s.serveContentHeader},
+		{path: "/m/{seq}/body.bin", answers: "its body", get: s.serveBody},
+		{path: "/diff", answers: "messages side by side", get: s.serveCompare, compressed: true},
+		{path: "/inspect", answers: "pasted bytes", get: s.servePaste, post: s.servePasteUpload, compressed: true},
+		{path: "/summary", get: s.serveSummary, compressed: true},
+		{path: "/live", answers: "new rows as they arrive", get: s.serveFeed, feed: true},
+		{path: "/static/*", get: s.serveAsset},
+		{path: "/api/messages", answers: "the list as JSON", get: s.serveMessagesJSON, compressed: true},
+		{path: "/api/messages/{seq}", answers: "one message as JSON", get: s.serveMessageJSON, compressed: true},
+		{path: "/api/keys", answers: "header names", get: s.serveKeysJSON, compressed: true},
+		{path: "/api/complete", answers: "completions of a filter", get: s.serveCompletions, compressed: true},
+		{path: "/api/status", answers: "state and counts", get: s.serveStatusJSON, compressed: true},
+		{path: "/healthz", answers: "alive", get: s.serveHealth, open: true},
+		{path: "/readyz", answers: "connected and consuming", get: s.serveReady, open: true},
+		{path: "/metrics", answers: "Prometheus", get: s.serveMetrics()},
 	}
+	for _, f := range export.Formats() {
+		table = append(table, route{
+			path: "/export." + f.Extension, answers: f.Label, get: s.serveExport(f), compressed: !f.Compressed,
+		})
+	}
+	return table
+}
 
-	r.Group(func(r chi.Router) {
-		r.Use(compressed)
-		r.Get("/", s.serve(s.list))
-		r.Get("/m/{seq}", s.serve(s.open))
-		r.Get("/diff", s.serve(s.diff))
-		r.Get("/inspect", s.serve(s.inspect))
-		r.Post("/inspect", s.serve(s.upload))
-		r.Get("/summary", s.serve(s.summaryParts))
-		r.Get("/api/complete", s.serve(s.apiComplete))
-		r.Get("/api/messages", s.serve(s.apiMessages))
-		r.Get("/api/messages/{seq}", s.serve(s.apiMessage))
-		r.Get("/api/keys", s.serve(s.apiKeys))
-		r.Get("/api/status", s.serve(s.apiStatus))
-	})
+// underAPI reports whether whoever asks for a path expects JSON, whatever comes of it.
+func underAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }
+
+// allow lists the methods that r answers to.
+func (r route) allow() string {
+	if r.post != nil {
+		return "GET, HEAD, POST"
+	}
+	return "GET, HEAD"
+}
+
+// takes reports whether r answers to a method.
+func (r route) takes(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead:
+		return true
+	case http.MethodPost:
+		return r.post != nil
+	}
+	return false
+}
+
+// newRouter makes the handler of everything.
+func (s *Server) newRouter() http.Handler {
+	r := chi.NewRouter()
+	s.pages, s.surface = r, make(map[string]route)
+	r.Use(s.observe, s.secure, s.underBase, middleware.GetHead)
+	r.NotFound(s.handle(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
+	r.MethodNotAllowed(s.handle(func(http.ResponseWriter, *http.Request) error { return errMethod }))
+	compress := middleware.Compress(5, "text/html", "application/json", "application/jsonl", "text/csv")
+	for _, one := range s.routes() {
+		s.surface[one.path] = one
+		in := chi.Router(r)
+		if one.compressed {
+			in = r.With(compress)
+		}
+		in.Get(one.path, s.handle(one.get))
+		if one.post != nil {
+			in.Post(one.path, s.handle(one.post))
+		}
+	}
 	return r
+}
+
+// route finds the line of a request; its zero value where there is none.
+func (s *Server) route(r *http.Request) (route, bool) {
+	rctx := chi.NewRouteContext()
+	if !s.pages.Match(rctx, http.MethodGet, s.relative(r.URL.Path)) {
+		return route{}, false
+	}
+	found, ok := s.surface[rctx.RoutePattern()]
+	return found, ok
 }
 
 // relative is path without the base path, where it has it.

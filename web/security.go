@@ -1,12 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"strings"
-
-	"github.com/go-chi/chi/v5"
 
 	"github.com/headerglass/headerglass/web/access"
 )
@@ -25,16 +24,14 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 
 func (s *Server) secure(next http.Handler) http.Handler {
 	next = s.authenticate(next)
 	crossOrigin := http.NewCrossOriginProtection()
-	crossOrigin.SetDenyHandler(s.serve(func(_ http.ResponseWriter, r *http.Request) error {
-		if s.takes(r) {
-			return errForeign
-		}
-		return s.wrongMethod(r)
+	crossOrigin.SetDenyHandler(s.handle(func(_ http.ResponseWriter, r *http.Request) error {
+		return cmp.Or(s.wrongMethod(r), errForeign)
 	}))
-	checked := crossOrigin.Handler(s.serve(func(w http.ResponseWriter, r *http.Request) error {
+	checked := crossOrigin.Handler(s.handle(func(w http.ResponseWriter, r *http.Request) error {
+		err := s.wrongMethod(r)
 		switch {
-		case !s.takes(r):
-			return s.wrongMethod(r)
+		case err != nil:
+			return err
 		case len(r.RequestURI) > maxTargetBytes:
 			return errURLTooLong
 		case !s.hosts.AnswersTo(r.Host):
@@ -57,27 +54,21 @@ func (s *Server) secure(next http.Handler) http.Handler {
 	})
 }
 
-// takes reports whether some route answers to the method of a request; upload says why one may be
-// posted to.
-func (s *Server) takes(r *http.Request) bool {
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-		return true
-	case http.MethodPost:
-		return s.relative(r.URL.Path) == "/inspect"
-	}
-	return false
-}
-
-// wrongMethod says why a request is not taken.
+// wrongMethod says why nothing answers to the method of a request; nil: something may.
 func (s *Server) wrongMethod(r *http.Request) error {
-	switch path := s.relative(r.URL.Path); {
-	case path == "/inspect":
-		return errFormMethod
-	case path == "", path == "*", s.pages.Match(chi.NewRouteContext(), http.MethodGet, path):
-		return errMethod
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil // what is not there is found out later
 	}
-	return errNowhere
+	found, ok := s.route(r)
+	switch path := s.relative(r.URL.Path); {
+	case !ok && path != "" && path != "*":
+		return errNowhere
+	case found.takes(r.Method):
+		return nil
+	case found.post != nil:
+		return errFormMethod
+	}
+	return errMethod
 }
 
 func noStore(h http.Header) { h.Set("Cache-Control", "no-store") }
@@ -91,17 +82,16 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 	if guard == nil {
 		return next
 	}
-	feed := s.base + "/live"
-	return s.serve(func(w http.ResponseWriter, r *http.Request) error {
-		path := s.relative(r.URL.Path)
-		if path == "/healthz" || path == "/readyz" {
+	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
+		found, _ := s.route(r)
+		if found.open {
 			next.ServeHTTP(w, r)
 			return nil
 		}
 		var id access.Identity
 		err := access.ErrLogin
-		if path == "/live" {
-			if who, ok := guard.Pass(r, feed); ok {
+		if found.feed {
+			if who, ok := guard.Pass(r, s.base+found.path); ok {
 				id, err = who, nil
 			}
 		}
@@ -114,8 +104,12 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 			}
 			return err
 		}
-		if path != "/live" && strings.Contains(r.Header.Get("Accept"), "text/html") {
-			guard.GivePass(w, r, id, feed)
+		if !found.feed && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			for _, f := range s.surface {
+				if f.feed {
+					guard.GivePass(w, r, id, s.base+f.path)
+				}
+			}
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), identityKey{}, id)))
 		return nil

@@ -84,7 +84,8 @@ type Server struct {
 	registry    *prometheus.Registry
 	requests    *prometheus.CounterVec
 	handler     http.Handler
-	pages       chi.Routes // what handler knows
+	pages       chi.Routes       // what handler knows
+	surface     map[string]route // by path
 }
 
 // New returns a Server for cfg. Close ends its live feeds.
@@ -146,7 +147,7 @@ func New(cfg Config) (*Server, error) {
 		Logger:          cfg.Logger,
 	})
 	s.newMetrics()
-	s.handler = s.routes()
+	s.handler = s.newRouter()
 	return s, nil
 }
 

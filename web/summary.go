@@ -271,8 +271,8 @@ func (sum summary) draw(ctx context.Context, links views.Links) (parts, error) {
 	return p, err
 }
 
-// summaryParts answers a page that was drawn before everything was counted.
-func (s *Server) summaryParts(w http.ResponseWriter, r *http.Request) error {
+// serveSummary answers a page that was drawn before everything was counted.
+func (s *Server) serveSummary(w http.ResponseWriter, r *http.Request) error {
 	req, filterErr, err := s.parse(r)
 	if err == nil {
 		err = filterErr

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,11 +17,11 @@ import (
 // looked for.
 const diffSearch = 500 * time.Millisecond
 
-// diff compares the messages that the parameter m names, each time it stands
+// serveCompare compares the messages that the parameter m names, each time it stands
 // in the address or several at once with commas. With "with" it leads to the
 // comparison of one message with its older or newer neighbour of the same
 // exchange and routing key.
-func (s *Server) diff(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
 	req, _, err := s.parse(r)
 	if err != nil {
 		return err
@@ -116,8 +115,7 @@ func (s *Server) diffNeighbour(
 	n := 0
 	for other := range others {
 		if bytes.Equal(other.RoutingKey(), m.RoutingKey()) && bytes.Equal(other.Exchange(), m.Exchange()) {
-			v := url.Values{"m": {strconv.FormatUint(m.Seq(), 10), strconv.FormatUint(other.Seq(), 10)}}
-			http.Redirect(w, r, s.base+"/diff?"+v.Encode(), http.StatusSeeOther)
+			http.Redirect(w, r, views.Links{Base: s.base}.Diff(m.Seq(), other.Seq()), http.StatusSeeOther)
 			return nil
 		}
 		if n++; n%1024 == 0 && (time.Now().After(deadline) || r.Context().Err() != nil) {

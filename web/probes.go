@@ -5,17 +5,17 @@ import (
 	"net/http"
 )
 
-// healthz says that the process serves requests.
-func (s *Server) healthz(w http.ResponseWriter, r *http.Request) error {
+// serveHealth says that the process serves requests.
+func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = io.WriteString(w, "ok\n")
 	return nil
 }
 
-// readyz says whether messages can arrive: 503 unless the explorer is
+// serveReady says whether messages can arrive: 503 unless the explorer is
 // connected and consuming. A full window counts as consuming, and files that
 // have been read count as all that is to come.
-func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	b := s.cfg.Broker()
 	if !b.State.Ready() {

@@ -41,9 +41,9 @@ type paste struct {
 	text string // as typed; "" when it was a file or in an address
 }
 
-// inspect shows bytes from elsewhere as the inspector shows a message's. They
+// servePaste shows bytes from elsewhere as the inspector shows a message's. They
 // are in the address: as hex, as base64, or packed in z, which upload makes.
-func (s *Server) inspect(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) servePaste(w http.ResponseWriter, r *http.Request) error {
 	v := r.URL.Query()
 	digits := ""
 	if !v.Has(packedParam) && !v.Has("base64") {
@@ -69,13 +69,13 @@ func (s *Server) inspect(w http.ResponseWriter, r *http.Request) error {
 	return s.inspectPage(w, r, req, p, v.Get("as"), err)
 }
 
-// upload takes what the form of inspect sends. It is the one route that
+// servePasteUpload takes what the form of inspect sends. It is the one route that
 // answers POST: bytes that someone pastes or has in a file can be longer than
 // an address, and without a script only a POST carries a file. It changes
 // nothing and keeps nothing, takes maxPaste at most, and, as secure sees to
 // for every request with another method than GET, comes from no other site's
 // page.
-func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) servePasteUpload(w http.ResponseWriter, r *http.Request) error {
 	req, _, err := s.parse(r)
 	if err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 	"github.com/headerglass/headerglass/views"
 )
 
-// open serves one message: the whole page, or what stands in the inspector
+// serveMessage serves one message: the whole page, or what stands in the inspector
 // when htmx asks for it.
-func (s *Server) open(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 	req, filterErr, err := s.parse(r)
 	if err != nil {
 		return err

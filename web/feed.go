@@ -18,9 +18,9 @@ import (
 	"github.com/headerglass/headerglass/web/live"
 )
 
-// liveFeed streams what arrives after the cursor and matches the filter.
+// serveFeed streams what arrives after the cursor and matches the filter.
 // Without a cursor it begins with the next message.
-func (s *Server) liveFeed(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 	if !websocket.IsWebSocketUpgrade(r) || r.Method != http.MethodGet {
 		return errNotWebsocket
 	}
