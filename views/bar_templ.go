@@ -15,7 +15,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/query"
 )
 
-func queryBar(p Page) templ.Component {
+func queryBar(p ListPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -390,7 +390,7 @@ func queryBar(p Page) templ.Component {
 	})
 }
 
-func exports(p Page) templ.Component {
+func exports(p ListPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -433,7 +433,7 @@ func exports(p Page) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var20 string
-		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(num(uint64(p.Bar.ExportLimit)))
+		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(Num(uint64(p.Bar.ExportLimit)))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/bar.templ`, Line: 113, Col: 87}
 		}
@@ -667,7 +667,7 @@ func explain(e *Explain, l List, links Links) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var30 string
-			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(num(e.ShapesMatched))
+			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(Num(e.ShapesMatched))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/bar.templ`, Line: 165, Col: 112}
 			}
@@ -698,7 +698,7 @@ func explain(e *Explain, l List, links Links) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var32 string
-		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(num(e.Scanned))
+		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(Num(e.Scanned))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/bar.templ`, Line: 167, Col: 24}
 		}
@@ -716,7 +716,7 @@ func explain(e *Explain, l List, links Links) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var33 string
-			templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(num(e.Skipped))
+			templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(Num(e.Skipped))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/bar.templ`, Line: 169, Col: 25}
 			}
@@ -747,7 +747,7 @@ func explain(e *Explain, l List, links Links) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var35 string
-		templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(num(e.Decoded))
+		templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(Num(e.Decoded))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/bar.templ`, Line: 172, Col: 24}
 		}
@@ -815,7 +815,7 @@ func TotalLine(t Total, links Links) templ.Component {
 			}
 		}
 		var templ_7745c5c3_Var38 string
-		templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(num(t.Matched))
+		templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(Num(t.Matched))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/bar.templ`, Line: 186, Col: 18}
 		}
@@ -875,7 +875,7 @@ func TotalLine(t Total, links Links) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var41 string
-			templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(num(t.Damaged))
+			templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(Num(t.Damaged))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/bar.templ`, Line: 196, Col: 52}
 			}
@@ -1242,7 +1242,7 @@ func Chart(h Histogram, links Links) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var63 string
-			templ_7745c5c3_Var63, templ_7745c5c3_Err = templ.JoinStringErrs(num(peak(h)))
+			templ_7745c5c3_Var63, templ_7745c5c3_Err = templ.JoinStringErrs(Num(peak(h)))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/bar.templ`, Line: 240, Col: 23}
 			}
@@ -1359,7 +1359,7 @@ func Chart(h Histogram, links Links) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var68 string
-					templ_7745c5c3_Var68, templ_7745c5c3_Err = templ.JoinStringErrs(num(s.Total))
+					templ_7745c5c3_Var68, templ_7745c5c3_Err = templ.JoinStringErrs(Num(s.Total))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/bar.templ`, Line: 257, Col: 27}
 					}
@@ -1378,7 +1378,7 @@ func Chart(h Histogram, links Links) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var69 string
-					templ_7745c5c3_Var69, templ_7745c5c3_Err = templ.JoinStringErrs(num(rest))
+					templ_7745c5c3_Var69, templ_7745c5c3_Err = templ.JoinStringErrs(Num(rest))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/bar.templ`, Line: 261, Col: 84}
 					}
@@ -1493,7 +1493,7 @@ func axisTime(t time.Time, h Histogram, loc *time.Location) templ.Component {
 	})
 }
 
-func suggestions(p Page) []string {
+func suggestions(p ListPage) []string {
 	if p.Bar.Suggestions != nil {
 		return p.Bar.Suggestions
 	}

@@ -51,7 +51,7 @@ func fixtureServer(t testing.TB, feed func(*websocket.Conn), opens chan<- *http.
 				w.Header().Set("Content-Type", "text/html; charset=utf-8")
 				component := page
 				if r.Header.Get("HX-Request") == "true" {
-					component = InspectorPane(f.page)
+					component = InspectorPane(f.page.Links, f.page.Inspector, nil)
 				}
 				if err := component.Render(r.Context(), w); err != nil && r.Context().Err() == nil {
 					t.Error(err)

@@ -103,17 +103,17 @@ func chartBand(h Histogram) (x, width int) {
 func barTitle(b Bucket, h Histogram, loc *time.Location) string {
 	var w strings.Builder
 	w.WriteString(
-		num(b.Count) + " in " + stepWords(h.Step) + " from " + b.Start.In(loc).Format("15:04:05") + " " + zoneName(loc),
+		Num(b.Count) + " in " + stepWords(h.Step) + " from " + b.Start.In(loc).Format("15:04:05") + " " + zoneName(loc),
 	)
 	var told uint64
 	for i, n := range b.Parts {
 		if n > 0 && i < len(h.Series) {
-			w.WriteString("\n" + num(n) + " " + VisibleText(clip(h.Series[i].Text, 80)))
+			w.WriteString("\n" + Num(n) + " " + VisibleText(clip(h.Series[i].Text, 80)))
 			told += n
 		}
 	}
 	if rest := b.Count - min(told, b.Count); len(h.Series) > 0 && rest > 0 {
-		w.WriteString("\n" + num(rest) + " another or none")
+		w.WriteString("\n" + Num(rest) + " another or none")
 	}
 	return w.String()
 }
@@ -128,7 +128,7 @@ func chartLabel(h Histogram, loc *time.Location) string {
 		what = " matching messages from "
 	}
 	last := h.Buckets[len(h.Buckets)-1].Start.Add(h.Step)
-	return num(
+	return Num(
 		all,
 	) + what + h.Buckets[0].Start.In(loc).
 		Format("15:04:05") +
@@ -144,9 +144,9 @@ func stepWords(d time.Duration) string {
 	case d >= 24*time.Hour && d%(24*time.Hour) == 0:
 		return plural(int64(d/(24*time.Hour)), "day")
 	case d >= time.Hour && d%time.Hour == 0:
-		return num(int64(d/time.Hour)) + " h"
+		return Num(int64(d/time.Hour)) + " h"
 	case d >= time.Minute && d%time.Minute == 0:
-		return num(int64(d/time.Minute)) + " min"
+		return Num(int64(d/time.Minute)) + " min"
 	}
-	return num(int64(d/time.Second)) + " s"
+	return Num(int64(d/time.Second)) + " s"
 }

@@ -145,7 +145,7 @@ func BuildDiff(ms []Message, d *fieldtable.Dialect, links Links) Diff {
 					fmt.Sprintf(
 						"Message %d has more than %s header values: only the first are compared one by one, the table as a whole is all the same.",
 						m.Seq,
-						num(diffValues),
+						Num(diffValues),
 					),
 				)
 			}
@@ -175,7 +175,7 @@ func BuildDiff(ms []Message, d *fieldtable.Dialect, links Links) Diff {
 				Removed: row.Removed,
 			}, p.Raw})
 		}
-		text("body", "body size", []byte(num(m.BodySize)+" B"), "")
+		text("body", "body size", []byte(Num(m.BodySize)+" B"), "")
 		text("body", "body", sum(m.Body, m.BodySize), "")
 	}
 	if len(ms) > 1 && reordered(orders) {
@@ -203,9 +203,9 @@ func sum(s []byte, whole uint64) []byte {
 	h := sha256.Sum256(s)
 	text := "SHA-256 " + hex.EncodeToString(h[:])
 	if uint64(len(s)) < whole {
-		text += " of the first " + num(len(s)) + " B, which are all that is kept"
+		text += " of the first " + Num(len(s)) + " B, which are all that is kept"
 	} else {
-		text = num(len(s)) + " B, " + text
+		text = Num(len(s)) + " B, " + text
 	}
 	return []byte(text)
 }
@@ -300,9 +300,8 @@ func (c *diffCollector) value(v fieldtable.Value, path, key string, nth, level i
 	}
 	d := datum{cell: DiffCell{Tag: v.Tag(), Class: valueClass(v.Kind())}, raw: v.Raw()}
 	inner, isContainer := containerOf(v)
-	b := treeBuilder{TreeOptions: TreeOptions{Removed: c.removed}}
 	switch {
-	case b.removed(v):
+	case removed(c.removed, v):
 		d.cell.Removed = true
 		isContainer = false
 	case isContainer:

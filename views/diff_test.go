@@ -127,7 +127,7 @@ func TestDiffOfRemovedValues(t *testing.T) {
 	m := func(seq uint64, value string) Message {
 		table := fttest.Table(func(e *fttest.Encoder) { e.Str("token", value) })
 		at := strings.Index(string(table), value)
-		return Message{Seq: seq, HasHeaders: true, Headers: table, Removed: []Range{{at, at + len(value)}}}
+		return Message{Seq: seq, HasHeaders: true, Headers: table, Removed: []Range{{Start: at, End: at + len(value)}}}
 	}
 	got := diffLines(BuildDiff([]Message{m(1, "***"), m(2, "***")}, nil, Links{}))
 	if want := "2 token: S:removed | S:removed"; !slices.Contains(got, want) {

@@ -132,7 +132,7 @@ func TestPageShowsEveryTagExactly(t *testing.T) {
 		}
 	})
 	in := BuildInspector(Message{Seq: 1, HasHeaders: true, Headers: table}, InspectorOptions{})
-	doc, err := html.Parse(strings.NewReader(render(t, InspectorPane(Page{Inspector: &in}))))
+	doc, err := html.Parse(strings.NewReader(render(t, InspectorPane(Links{}, &in, nil))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func diffFixture(p Page) fixture {
 	return fixture{
 		name: "diff",
 		page: p,
-		draw: func(p Page) templ.Component { return DiffPage(p, BuildDiff(diffMessages(), nil, p.Links)) },
+		draw: func(p Page) templ.Component { return DiffPage(p.Frame, BuildDiff(diffMessages(), nil, p.Links)) },
 	}
 }
 
@@ -128,9 +128,9 @@ func inspectFixture(p Page, data []byte, problem string) fixture {
 				OtherURL: "/inspect?as=header&z=abc",
 			},
 		})
-		p.Inspector = &in
+		f.Inspector = &in
 	}
-	return fixture{name: "inspect", page: p, draw: func(p Page) templ.Component { return InspectPage(p, f) }}
+	return fixture{name: "inspect", page: p, draw: func(p Page) templ.Component { return InspectPage(p.Frame, f) }}
 }
 
 func captureFixture(p Page) fixture {
@@ -154,6 +154,8 @@ func captureFixture(p Page) fixture {
 	return fixture{
 		name: "capture",
 		page: p,
-		draw: func(p Page) templ.Component { return InspectPage(p, InspectForm{MaxBytes: 1 << 20, Found: found}) },
+		draw: func(p Page) templ.Component {
+			return InspectPage(p.Frame, InspectForm{MaxBytes: 1 << 20, Found: found})
+		},
 	}
 }

@@ -31,7 +31,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	t.Helper()
 	r := rand.New(rand.NewSource(4))
 	base := func(q Query) Page {
-		return Page{
+		return Page{ListPage: ListPage{Frame: Frame{
 			Links: Links{Query: q}, Assets: assets, Now: fixtureNow,
 			Broker: source.Status{
 				State:     source.Consuming,
@@ -53,13 +53,12 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 				},
 				PublishCommand: `rabbitmqadmin publish exchange=amq.default routing_key=orders.dead-letter payload=hello properties='{"headers":{"tenant":"acme","retries":5}}'`,
 			},
-			Bar: QueryBar{Query: q.Q, Live: true, ExportLimit: 100_000}, Keys: fixtureKeys(), Chart: fixtureChart(r),
 			Examples: []FilterExample{
 				{`x-death`, "has that header"},
 				{`retries > 3 AND tenant = 'acme'`, "numbers compare exactly across types"},
 				{`malformed()`, "the header table is damaged"},
 			},
-		}
+		}, Bar: QueryBar{Query: q.Q, Live: true, ExportLimit: 100_000}, Keys: fixtureKeys(), Chart: fixtureChart(r)}}
 	}
 	rows := func(n int) []Row {
 		var rows []Row

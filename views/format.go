@@ -15,8 +15,8 @@ import (
 // narrowSpace parts groups of three digits without letting them break apart.
 const narrowSpace = "\u202f"
 
-// num writes a whole number with its digits in groups of three.
-func num[T ~int | ~int64 | ~uint64](n T) string {
+// Num writes a whole number with its digits in groups of three.
+func Num[T ~int | ~int64 | ~uint64](n T) string {
 	s := fmt.Sprint(n)
 	sign := ""
 	if s[0] == '-' {
@@ -36,24 +36,18 @@ func num[T ~int | ~int64 | ~uint64](n T) string {
 	return sign + strings.Join(groups, narrowSpace)
 }
 
-// Num writes a count as the pages do, for texts that are made elsewhere.
-func Num(n uint64) string { return num(n) }
-
-// Stamp likewise writes a moment.
-func Stamp(t time.Time) string { return stamp(t) }
-
 // plural writes a count with its noun: "1 field", "12 fields".
 func plural[T ~int | ~int64 | ~uint64](n T, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return num(n) + " " + noun + "s"
+	return Num(n) + " " + noun + "s"
 }
 
 // size writes a number of bytes for people; exact below 10,000.
 func size[T ~int | ~int64 | ~uint64](n T) string {
 	if n < 10_000 {
-		return num(n) + " B"
+		return Num(n) + " B"
 	}
 	f, unit := float64(n)/1024, "KiB"
 	for _, next := range []string{"MiB", "GiB", "TiB"} {
@@ -72,7 +66,7 @@ func rate(perSecond float64) string {
 	if perSecond > 0 && perSecond < 10 {
 		return strconv.FormatFloat(perSecond, 'f', 1, 64) + "/s"
 	}
-	return num(int64(perSecond+0.5)) + "/s"
+	return Num(int64(perSecond+0.5)) + "/s"
 }
 
 func percent(part, whole uint64) string {

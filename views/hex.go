@@ -2,10 +2,11 @@ package views
 
 import "github.com/headerglass/headerglass/fieldtable"
 
-const (
-	hexPage = 4 << 10 // bytes of the table on one page
-	hexRow  = 16
-)
+// hexPage is how many bytes of the table are on one page.
+const hexPage = 4 << 10
+
+// hexRow is how many bytes a row of a dump has.
+const hexRow = 16
 
 // Hex is one page of a table's bytes, each with the field it belongs to.
 type Hex struct {

@@ -128,7 +128,7 @@ func BuildInspector(m Message, o InspectorOptions) Inspector {
 	}
 	if !m.HasHeaders {
 		if o.Links.Query.Tab == tabCode {
-			code := BuildCode(m, fieldtable.Table{}, tree)
+			code := BuildCode(m, fieldtable.Table{}, o.Links)
 			in.Code = &code
 		}
 		return in
@@ -144,7 +144,7 @@ func BuildInspector(m Message, o InspectorOptions) Inspector {
 		in.Deaths = &d
 	}
 	if o.Links.Query.Tab == tabCode {
-		code := BuildCode(m, t, tree)
+		code := BuildCode(m, t, o.Links)
 		in.Code = &code
 	}
 	h.Tree = BuildTree(m.Headers, t, hints, tree)

@@ -49,7 +49,7 @@ func Document(p Page) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = queryBar(p).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = queryBar(p.ListPage).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -111,7 +111,7 @@ func Document(p Page) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = list(p).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = list(p.ListPage).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -124,7 +124,7 @@ func Document(p Page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = InspectorPane(p).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = InspectorPane(p.Links, p.Inspector, p.Problem).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -134,7 +134,7 @@ func Document(p Page) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame(p, viewOf(p)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame(p.Frame, viewOf(p)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -142,8 +142,8 @@ func Document(p Page) templ.Component {
 	})
 }
 
-// ErrorPage is a whole page around p.Problem, without list or keys.
-func ErrorPage(p Page) templ.Component {
+// ErrorPage is a whole page around a problem, without list or keys.
+func ErrorPage(f Frame, problem *Problem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -176,7 +176,7 @@ func ErrorPage(p Page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = problem(p.Problem).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = problemPanel(problem).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -186,7 +186,7 @@ func ErrorPage(p Page) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = frame(p, "problem").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = frame(f, "problem").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -194,7 +194,7 @@ func ErrorPage(p Page) templ.Component {
 	})
 }
 
-func frame(p Page, view string) templ.Component {
+func frame(p Frame, view string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -395,7 +395,7 @@ func skipTo(view string) templ.SafeURL {
 	}
 }
 
-func pageTitle(p Page) string {
+func pageTitle(p Frame) string {
 	title := p.Title
 	if title == "" {
 		title = p.Broker.Name
@@ -408,7 +408,7 @@ func pageTitle(p Page) string {
 	return VisibleText([]byte(title)) + " · headerglass"
 }
 
-func topBar(p Page) templ.Component {
+func topBar(p Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -610,7 +610,7 @@ func BrokerStrip(s source.Status, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var25 string
-		templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(num(s.Kept.Messages))
+		templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(Num(s.Kept.Messages))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/layout.templ`, Line: 163, Col: 71}
 		}

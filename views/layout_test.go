@@ -1,6 +1,7 @@
 package views
 
 import (
+	"github.com/a-h/templ"
 	stdhtml "html"
 	"regexp"
 	"strings"
@@ -155,44 +156,74 @@ func TestLayout(t *testing.T) {
 	long("8\u202f888\u202f888")
 }
 
+func zoned(zone string, now time.Time) Page {
+	return Page{ListPage: ListPage{Frame: Frame{Links: Links{Query: Query{Zone: zone}}, Now: now}}}
+}
+
+// words is the text of a piece of a page.
+func words(html string) string {
+	html = regexp.MustCompile(`<svg.*?</svg>|<[^>]*>`).ReplaceAllString(html, "")
+	return strings.Join(strings.Fields(stdhtml.UnescapeString(html)), " ")
+}
+
 // Sentences have spaces between their words and say what is meant.
 func TestWords(t *testing.T) {
-	words := func(html string) string {
-		html = regexp.MustCompile(`<svg.*?</svg>|<[^>]*>`).ReplaceAllString(html, "")
-		return strings.Join(strings.Fields(stdhtml.UnescapeString(html)), " ")
-	}
-	has := func(html, want string) {
-		t.Helper()
-		if got := words(html); !strings.Contains(got, want) {
-			t.Errorf("no %q in %s", want, got)
-		}
-	}
-	in := BuildInspector(Message{Seq: 1, HasHeaders: true, Headers: damagedTable()}, InspectorOptions{})
-	in.Headers.Others = []DialectOption{{Name: "lenient"}, {Name: "rabbitmq"}, {Name: "qpid"}}
-	has(render(t, damageBanner(&in)), "Read as lenient or rabbitmq or qpid the bytes make a whole table.")
-
-	now := fixtureNow
-	has(troubleWords(source.Status{NextAttempt: now.Add(300 * time.Millisecond)}, now), "next attempt now")
-	has(troubleWords(source.Status{NextAttempt: now.Add(-5 * time.Second)}, now), "next attempt now")
-	has(troubleWords(source.Status{NextAttempt: now.Add(5 * time.Second)}, now), "next attempt in 5 s")
-
 	d := BuildDiff([]Message{{
 		Seq:        12338,
 		HasHeaders: true,
 		Headers:    fttest.Table(func(*fttest.Encoder) {}),
 	}}, nil, Links{})
-	has(render(t, DiffPage(Page{}, d)), "Message 12 338 is held for comparison. Add a second one.")
+	for _, tt := range []struct {
+		name string
+		page templ.Component
+		want string
+	}{
+		{"one to compare", DiffPage(Frame{}, d), "Message 12 338 is held for comparison. Add a second one."},
+		{"zone with a name", Document(zoned("Asia/Kolkata", fixtureNow)), "Time IST"},
+		{"zone without one", Document(zoned("America/Sao_Paulo", fixtureNow)), "Time UTC-03"},
+		{"zone, no time", Document(zoned("Asia/Kolkata", time.Time{})), "Times Asia/KolkataThis computer's zone"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := words(render(t, tt.page)); !strings.Contains(got, tt.want) {
+				t.Errorf("no %q in %s", tt.want, got)
+			}
+		})
+	}
+}
 
-	has(render(t, Document(Page{Links: Links{Query: Query{Zone: "Asia/Kolkata"}}, Now: now})), "Time IST")
-	has(render(t, Document(Page{Links: Links{Query: Query{Zone: "America/Sao_Paulo"}}, Now: now})), "Time UTC-03")
-	has(
-		render(t, Document(Page{Links: Links{Query: Query{Zone: "Asia/Kolkata"}}})),
-		"Times Asia/KolkataThis computer's zone",
-	)
-	if got := render(t, problem(&Problem{Hint: "A larger --memory keeps <" + Num(12340) + ">."})); !strings.Contains(
-		got,
-		`A larger <span class="option">--memory</span> keeps &lt;12`+narrowSpace+`340&gt;.`,
-	) {
+func TestDamageBanner(t *testing.T) {
+	in := BuildInspector(Message{Seq: 1, HasHeaders: true, Headers: damagedTable()}, InspectorOptions{})
+	in.Headers.Others = []DialectOption{{Name: "lenient"}, {Name: "rabbitmq"}, {Name: "qpid"}}
+	const want = "Read as lenient or rabbitmq or qpid the bytes make a whole table."
+	if got := words(render(t, damageBanner(&in))); !strings.Contains(got, want) {
+		t.Errorf("no %q in %s", want, got)
+	}
+}
+
+func TestTroubleWords(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		in   time.Duration
+		want string
+	}{
+		{"soon", 300 * time.Millisecond, "next attempt now"},
+		{"overdue", -5 * time.Second, "next attempt now"},
+		{"later", 5 * time.Second, "next attempt in 5 s"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			now := time.Date(2026, 11, 29, 14, 3, 22, 0, time.UTC)
+			got := troubleWords(source.Status{NextAttempt: now.Add(tt.in)}, now)
+			if !strings.Contains(got, tt.want) {
+				t.Errorf("no %q in %s", tt.want, got)
+			}
+		})
+	}
+}
+
+func TestOptionsAreNotBroken(t *testing.T) {
+	const want = `A larger <span class="option">--memory</span> keeps &lt;12` + narrowSpace + `340&gt;.`
+	got := render(t, problemPanel(&Problem{Hint: "A larger --memory keeps <" + Num(12340) + ">."}))
+	if !strings.Contains(got, want) {
 		t.Errorf("an option may be broken in %s", got)
 	}
 }

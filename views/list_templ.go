@@ -15,7 +15,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/query"
 )
 
-func list(p Page) templ.Component {
+func list(p ListPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -547,7 +547,7 @@ func row(r Row, selected bool, links Links) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var24 string
-		templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(num(r.Seq))
+		templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(Num(r.Seq))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 104, Col: 16}
 		}
@@ -701,7 +701,7 @@ func row(r Row, selected bool, links Links) templ.Component {
 			}
 		} else {
 			var templ_7745c5c3_Var30 string
-			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(num(r.HeaderCount))
+			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(Num(r.HeaderCount))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 135, Col: 24}
 			}
@@ -716,7 +716,7 @@ func row(r Row, selected bool, links Links) templ.Component {
 		}
 		if !r.NoHeaders {
 			var templ_7745c5c3_Var31 string
-			templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(num(r.HeaderBytes))
+			templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs(Num(r.HeaderBytes))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 140, Col: 24}
 			}
@@ -730,7 +730,7 @@ func row(r Row, selected bool, links Links) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var32 string
-		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(num(r.BodyBytes))
+		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(Num(r.BodyBytes))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 143, Col: 37}
 		}
@@ -811,7 +811,7 @@ func row(r Row, selected bool, links Links) templ.Component {
 	})
 }
 
-func pager(p Page) templ.Component {
+func pager(p ListPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -835,7 +835,7 @@ func pager(p Page) templ.Component {
 		if len(p.List.Rows) > 0 {
 			oldest, newest := seqRange(p.List.Rows)
 			var templ_7745c5c3_Var34 string
-			templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(num(oldest))
+			templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(Num(oldest))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 180, Col: 17}
 			}
@@ -848,7 +848,7 @@ func pager(p Page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var35 string
-			templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(num(newest))
+			templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(Num(newest))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 180, Col: 37}
 			}
@@ -955,7 +955,7 @@ func pager(p Page) templ.Component {
 	})
 }
 
-func emptyList(p Page) templ.Component {
+func emptyList(p ListPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1233,7 +1233,7 @@ func KeyPanel(k KeyList, links Links) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var49 string
-		templ_7745c5c3_Var49, templ_7745c5c3_Err = templ.JoinStringErrs(num(len(k.Keys) + k.More))
+		templ_7745c5c3_Var49, templ_7745c5c3_Err = templ.JoinStringErrs(Num(len(k.Keys) + k.More))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 276, Col: 56}
 		}
@@ -1373,7 +1373,7 @@ func KeyPanel(k KeyList, links Links) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var55 string
-			templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(num(key.Count))
+			templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(Num(key.Count))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 305, Col: 37}
 			}
@@ -1628,7 +1628,7 @@ func FacetPanel(f *Facet, h Histogram, links Links) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var68 string
-					templ_7745c5c3_Var68, templ_7745c5c3_Err = templ.JoinStringErrs(num(f.Looked))
+					templ_7745c5c3_Var68, templ_7745c5c3_Err = templ.JoinStringErrs(Num(f.Looked))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 353, Col: 23}
 					}
@@ -1641,7 +1641,7 @@ func FacetPanel(f *Facet, h Histogram, links Links) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var69 string
-					templ_7745c5c3_Var69, templ_7745c5c3_Err = templ.JoinStringErrs(num(f.Kept))
+					templ_7745c5c3_Var69, templ_7745c5c3_Err = templ.JoinStringErrs(Num(f.Kept))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 353, Col: 42}
 					}
@@ -1655,7 +1655,7 @@ func FacetPanel(f *Facet, h Histogram, links Links) templ.Component {
 					}
 				}
 				var templ_7745c5c3_Var70 string
-				templ_7745c5c3_Var70, templ_7745c5c3_Err = templ.JoinStringErrs(num(f.With))
+				templ_7745c5c3_Var70, templ_7745c5c3_Err = templ.JoinStringErrs(Num(f.With))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 355, Col: 17}
 				}
@@ -1668,7 +1668,7 @@ func FacetPanel(f *Facet, h Histogram, links Links) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var71 string
-				templ_7745c5c3_Var71, templ_7745c5c3_Err = templ.JoinStringErrs(num(f.Matched))
+				templ_7745c5c3_Var71, templ_7745c5c3_Err = templ.JoinStringErrs(Num(f.Matched))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 355, Col: 39}
 				}
@@ -1873,7 +1873,7 @@ func FacetPanel(f *Facet, h Histogram, links Links) templ.Component {
 					}
 					if f.Bounded {
 						var templ_7745c5c3_Var79 string
-						templ_7745c5c3_Var79, templ_7745c5c3_Err = templ.JoinStringErrs(num(f.Other))
+						templ_7745c5c3_Var79, templ_7745c5c3_Err = templ.JoinStringErrs(Num(f.Other))
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 390, Col: 20}
 						}
@@ -1887,7 +1887,7 @@ func FacetPanel(f *Facet, h Histogram, links Links) templ.Component {
 						}
 					} else {
 						var templ_7745c5c3_Var80 string
-						templ_7745c5c3_Var80, templ_7745c5c3_Err = templ.JoinStringErrs(num(f.Other))
+						templ_7745c5c3_Var80, templ_7745c5c3_Err = templ.JoinStringErrs(Num(f.Other))
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 392, Col: 20}
 						}
@@ -2038,7 +2038,7 @@ func facetValue(v FacetValue, f *Facet, h Histogram) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var87 string
-		templ_7745c5c3_Var87, templ_7745c5c3_Err = templ.JoinStringErrs(num(v.Count))
+		templ_7745c5c3_Var87, templ_7745c5c3_Err = templ.JoinStringErrs(Num(v.Count))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/list.templ`, Line: 410, Col: 31}
 		}
@@ -2244,7 +2244,7 @@ func keyTitle(k Key, messages uint64) string {
 	b.WriteString(": ")
 	b.WriteString(plural(k.Count, "message"))
 	if messages > 0 {
-		b.WriteString(" of " + num(messages))
+		b.WriteString(" of " + Num(messages))
 	}
 	var total uint64
 	for _, t := range k.Tags {

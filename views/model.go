@@ -20,27 +20,36 @@ import (
 	"github.com/headerglass/headerglass/static"
 )
 
-// Page is one whole document: the frame around a list, a message, or a problem.
-// The zero value of each part is drawn as the part's empty state; see the part.
-type Page struct {
+// Frame is what stands around every page.
+type Frame struct {
 	Title  string         // before " · headerglass"; "" = the queue's name
 	Links  Links          // what every URL on the page is built from
 	Assets *static.Assets // hashed URLs of the scripts and styles; nil draws the page without them
 	Broker source.Status
-	Bar    QueryBar
-	Keys   KeyList
-	Chart  Histogram
+	Now    time.Time // what relative times count from; zero leaves them out
+	// Examples are the filters that the help panel shows; nil leaves them out.
+	Examples []FilterExample
+}
+
+// ListPage is the list of messages with the panels around it.
+type ListPage struct {
+	Frame
+	Bar   QueryBar
+	Keys  KeyList
+	Chart Histogram
 	// Facet is the values of the header that the query names; nil when it names none.
 	Facet *Facet
 	List  List
+}
+
+// Page is a list with what is opened beside it.
+// The zero value of each part is drawn as the part's empty state; see the part.
+type Page struct {
+	ListPage
 	// Inspector is the opened message; nil when none is open.
 	Inspector *Inspector
-	// Problem stands where the opened message would: evicted, not there yet. Nil when there is
-	// none.
+	// Problem stands where the opened message would: evicted, not there yet. Nil when there is none.
 	Problem *Problem
-	Now     time.Time // what relative times count from; zero leaves them out
-	// Examples are the filters that the help panel shows; nil leaves them out.
-	Examples []FilterExample
 }
 
 // QueryBar is the filter, its time range and the live control.

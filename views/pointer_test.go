@@ -185,7 +185,7 @@ func arrayServer(t *testing.T) *httptest.Server {
 	mux.HandleFunc("GET /m/{seq}", func(w http.ResponseWriter, r *http.Request) {
 		q, _ := ParseQuery(r.URL.Query())
 		seq := uint64(r.PathValue("seq")[0] - '0')
-		p := Page{Links: Links{Query: q}, Assets: assets, Now: fixtureNow}
+		p := Page{ListPage: ListPage{Frame: Frame{Links: Links{Query: q}, Assets: assets, Now: fixtureNow}}}
 		in := BuildInspector(Message{
 			Seq:        seq,
 			HasHeaders: true,
@@ -198,7 +198,7 @@ func arrayServer(t *testing.T) *httptest.Server {
 		p.Inspector = &in
 		page := Document(p)
 		if r.Header.Get("HX-Request") == "true" {
-			page = InspectorPane(p)
+			page = InspectorPane(p.Links, p.Inspector, nil)
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if err := page.Render(r.Context(), w); err != nil && r.Context().Err() == nil {

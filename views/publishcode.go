@@ -39,28 +39,28 @@ type CodeLanguage struct {
 //
 // What a publisher chose stands in the code as literals only, and never in a comment, so it stays
 // data whatever it is.
-func BuildCode(m Message, t fieldtable.Table, o TreeOptions) Code {
+func BuildCode(m Message, t fieldtable.Table, links Links) Code {
 	all := publishers()
 	chosen := all[0]
 	var code Code
 	for _, l := range all {
-		if l.name == o.Links.Query.Lang {
+		if l.name == links.Query.Lang {
 			chosen = l
 		}
 	}
 	for _, l := range all {
 		code.Languages = append(code.Languages, CodeLanguage{
 			Name: l.name, Label: l.label, Selected: l.name == chosen.name,
-			URL: o.Links.Inspect(o.Seq, func(q *Query) { q.Tab, q.Lang = tabCode, l.name }),
+			URL: links.Inspect(m.Seq, func(q *Query) { q.Tab, q.Lang = tabCode, l.name }),
 		})
 	}
-	code.URL = o.Links.Inspect(o.Seq, func(q *Query) { q.At, q.Skip = 0, 0 })
+	code.URL = links.Inspect(m.Seq, func(q *Query) { q.At, q.Skip = 0, 0 })
 	if m.HasHeaders && len(t.Encoded()) > codeTableBytes {
 		code.TooBig = true
 		return code
 	}
-	c := coder{publisher: chosen, removed: (&treeBuilder{TreeOptions: o}).removed}
-	if at := o.Links.Query.At; at != 0 && m.HasHeaders {
+	c := coder{publisher: chosen, without: within(m.Removed, m.HeadersOffset)}
+	if at := links.Query.At; at != 0 && m.HasHeaders {
 		if way, ok := t.Descend(at); ok && !way[len(way)-1].InArray {
 			f, path := way[len(way)-1].Field, pathOf(way)
 			code.Path = path
@@ -108,7 +108,7 @@ type entry struct {
 
 type coder struct {
 	publisher
-	removed  func(fieldtable.Value) bool
+	without  []Range  // of the table
 	comments []string // gathered
 }
 
@@ -219,7 +219,7 @@ func (c *coder) value(v fieldtable.Value, depth int) (code string, notes []strin
 			),
 		}
 	}
-	if c.removed(v) {
+	if removed(c.without, v) {
 		return left(removedText)
 	}
 	if t, ok := v.Table(); ok {

@@ -25,11 +25,8 @@ import (
 func codeOf(t testing.TB, lang string, m Message, at int) string {
 	t.Helper()
 	m.BodySize = max(m.BodySize, uint64(len(m.Body)))
-	code := BuildCode(m, fieldtable.View(m.Headers, fieldtable.Lenient()), TreeOptions{
-		Seq:     m.Seq,
-		Links:   Links{Query: Query{Tab: tabCode, Lang: lang, At: at}},
-		Removed: within(m.Removed, m.HeadersOffset),
-	})
+	links := Links{Query: Query{Tab: tabCode, Lang: lang, At: at}}
+	code := BuildCode(m, fieldtable.View(m.Headers, fieldtable.Lenient()), links)
 	if code.TooBig {
 		t.Fatal("too big")
 	}
@@ -186,7 +183,7 @@ func TestCodeReadsBack(t *testing.T) {
 			)
 		},
 		"java": func(t *testing.T, m Message) string {
-			c := coder{publisher: javaPublisher(), removed: func(fieldtable.Value) bool { return false }}
+			c := coder{publisher: javaPublisher()}
 			code := c.alone(c.tableCode(fieldtable.View(m.Headers, fieldtable.Lenient()).Scan(), 0))
 			statement, method, _ := strings.Cut(code, "\nstatic ")
 			file := filepath.Join(t.TempDir(), "Reader.java")

@@ -30,7 +30,7 @@ func recognise(name, s []byte, now time.Time, traceURL string) []Note {
 		return []Note{note}
 	}
 	if t, ok := momentOf(string(s)); ok {
-		note := Note{Text: "time " + stamp(t), Guess: true, Time: t}
+		note := Note{Text: "time " + Stamp(t), Guess: true, Time: t}
 		if r := relative(t, now); r != "" {
 			note.Text += ", " + r
 		}
@@ -58,7 +58,7 @@ func uuidNote(s []byte) (Note, bool) {
 	case version == '7': // section 5.7: the first 48 bits are Unix milliseconds
 		ms, _ := strconv.ParseInt(string(s[:8])+string(s[9:13]), 16, 64)
 		n.Time = time.UnixMilli(ms).UTC()
-		n.Text = "UUID version 7, made " + stamp(n.Time)
+		n.Text = "UUID version 7, made " + Stamp(n.Time)
 	case version >= '1' && version <= '8':
 		n.Text = "UUID version " + string(version)
 	}

@@ -1,5 +1,7 @@
 package views
 
+import "github.com/headerglass/headerglass/fieldtable"
+
 // removedText stands where a value was before the message was stored without it.
 const removedText = "removed by --redact"
 
@@ -28,8 +30,18 @@ func within(ranges []Range, first int) []Range {
 	var out []Range
 	for _, r := range ranges {
 		if r.End > first {
-			out = append(out, Range{max(r.Start-first, 0), r.End - first})
+			out = append(out, Range{Start: max(r.Start-first, 0), End: r.End - first})
 		}
 	}
 	return out
+}
+
+// removed reports whether a message was stored without v, whose table has lost these ranges. A table or an
+// array is without what is in it only if all of that is gone.
+func removed(ranges []Range, v fieldtable.Value) bool {
+	from := v.End() - len(v.Raw())
+	if _, ok := containerOf(v); ok {
+		return from < v.End() && covered(ranges, from, v.End())
+	}
+	return touched(ranges, from, v.End())
 }

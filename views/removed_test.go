@@ -25,7 +25,7 @@ func TestRemovedValues(t *testing.T) {
 	const first = 20 // where the table begins in the content header
 	span := func(text string, offset, size int) Range {
 		at := strings.Index(string(table), text) + offset + first
-		return Range{at, at + size}
+		return Range{Start: at, End: at + size}
 	}
 	m := Message{
 		Seq:           1,
@@ -34,7 +34,7 @@ func TestRemovedValues(t *testing.T) {
 		HeadersOffset: first,
 		ContentHeader: append(make([]byte, first), table...),
 		Removed: []Range{
-			{14, 17},
+			{Start: 14, End: 17},
 			span("token", 10, 6),
 			span("authF", 9, 7),
 			span("secretS", 11, 3),
@@ -76,7 +76,7 @@ func TestRemovedValues(t *testing.T) {
 	if !in.Properties[0].Removed || in.Properties[1].Removed || in.Properties[2].Removed {
 		t.Errorf("properties %+v", in.Properties)
 	}
-	html := render(t, InspectorPane(Page{Inspector: &in}))
+	html := render(t, InspectorPane(Links{}, &in, nil))
 	if n := strings.Count(html, removedText); n != 6 {
 		t.Errorf("%q stands %d times, want 6", removedText, n)
 	}

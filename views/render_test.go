@@ -35,7 +35,7 @@ func fixturePage(f fixture) templ.Component {
 		return f.draw(f.page)
 	}
 	if f.failed {
-		return ErrorPage(f.page)
+		return ErrorPage(f.page.Frame, f.page.Problem)
 	}
 	return Document(f.page)
 }
@@ -93,8 +93,9 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 		Properties:    []wire.Property{{Name: "message_id", Raw: raw}},
 		PropertiesErr: hostile,
 	}, InspectorOptions{})
-	p := Page{
+	p := Page{Inspector: &in, ListPage: ListPage{Frame: Frame{
 		Title: hostile,
+		Links: Links{Query: Query{Q: hostile, Columns: []string{hostile}}},
 		Broker: source.Status{
 			Name:           hostile,
 			Error:          hostile,
@@ -106,7 +107,7 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 			Management:     hostile,
 			Blocked:        hostile,
 			PublishCommand: "x",
-		},
+		}},
 		Bar: QueryBar{
 			Query: hostile,
 			Error: &QueryError{Offset: 0, End: len(hostile), Msg: hostile},
@@ -128,10 +129,8 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 			Buckets: []Bucket{{Count: 1, Parts: []uint64{1}}, {}},
 			Series:  []Series{{Text: raw, Total: 1}},
 		},
-		Facet:     &Facet{Operand: hostile, Values: []FacetValue{{Text: raw, Count: 1, Filter: "x"}}},
-		Inspector: &in,
-		Links:     Links{Query: Query{Q: hostile, Columns: []string{hostile}}},
-	}
+		Facet: &Facet{Operand: hostile, Values: []FacetValue{{Text: raw, Count: 1, Filter: "x"}}},
+	}}
 	html := render(t, Document(p))
 	// What is typed into the filter goes back into its field as it was.
 	html = regexp.MustCompile(` value="[^"]*"`).ReplaceAllString(html, "")
@@ -149,8 +148,8 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 	if html := render(t, found(capture)); strings.Contains(html, "<script>") || strings.Count(html, want) != 3 {
 		t.Error("what a capture holds is not exact and inert")
 	}
-	p.Inspector, p.Problem = nil, &Problem{Title: hostile, Msg: hostile, Hint: hostile, Code: hostile}
-	if html := render(t, ErrorPage(p)); strings.Contains(html, "<script>") || strings.Count(html, want) < 4 {
+	problem := &Problem{Title: hostile, Msg: hostile, Hint: hostile, Code: hostile}
+	if html := render(t, ErrorPage(p.Frame, problem)); strings.Contains(html, "<script>") || strings.Count(html, want) < 4 {
 		t.Error("a problem's text is not exact and inert")
 	}
 }
@@ -159,13 +158,13 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 func TestZeroPages(t *testing.T) {
 	for name, c := range map[string]templ.Component{
 		"document":  Document(Page{}),
-		"error":     ErrorPage(Page{Problem: &Problem{}}),
-		"pane":      InspectorPane(Page{}),
+		"error":     ErrorPage(Frame{}, &Problem{}),
+		"pane":      InspectorPane(Links{}, nil, nil),
 		"rows":      LiveRows(List{}, Links{}),
 		"strip":     BrokerStrip(source.Status{}, time.Time{}),
 		"keys":      KeyPanel(KeyList{}, Links{}),
-		"inspector": InspectorPane(Page{Inspector: new(BuildInspector(Message{}, InspectorOptions{}))}),
-		"no table":  InspectorPane(Page{Inspector: new(BuildInspector(Message{HasHeaders: true}, InspectorOptions{}))}),
+		"inspector": InspectorPane(Links{}, new(BuildInspector(Message{}, InspectorOptions{})), nil),
+		"no table":  InspectorPane(Links{}, new(BuildInspector(Message{HasHeaders: true}, InspectorOptions{})), nil),
 	} {
 		if html := render(t, c); html == "" && name != "rows" {
 			t.Errorf("%s draws nothing", name)
@@ -260,7 +259,7 @@ func TestPagesAreQuick(t *testing.T) {
 	} {
 		d := best(10, func() {
 			in := BuildInspector(Message{Seq: 1, Headers: encoded, HasHeaders: true}, InspectorOptions{Now: fixtureNow})
-			render(t, InspectorPane(Page{Inspector: &in}))
+			render(t, InspectorPane(Links{}, &in, nil))
 		})
 		t.Logf("%s, %d bytes: %v", name, len(encoded), d)
 		if d > slowdown*50*time.Millisecond {
@@ -280,7 +279,7 @@ func BenchmarkInspector(b *testing.B) {
 	encoded := richTable()
 	for b.Loop() {
 		in := BuildInspector(Message{Seq: 1, Headers: encoded, HasHeaders: true}, InspectorOptions{Now: fixtureNow})
-		render(b, InspectorPane(Page{Inspector: &in}))
+		render(b, InspectorPane(Links{}, &in, nil))
 	}
 }
 

@@ -35,7 +35,7 @@ func conductOf(s source.Status) conduct {
 	c := conduct{class: "safe", icon: "shield", badge: string(s.Mode), doing: "Nothing is consumed at the moment."}
 	switch s.Mode {
 	case source.Peek:
-		c.badge = "peek: holds " + num(s.Held) + ", returns them on exit"
+		c.badge = "peek: holds " + Num(s.Held) + ", returns them on exit"
 		c.doing = "Messages are taken without acknowledging them, kept from other consumers while they are held, " +
 			"and given back to the queue with basic.nack. None is removed."
 		c.exit = "On exit what is held, " + plural(s.Held, "message") +
@@ -110,29 +110,29 @@ func safetyFacts(s source.Status, now time.Time) []fact {
 	}
 	counted := func(name string, n uint64) {
 		if n > 0 {
-			add(name, num(n))
+			add(name, Num(n))
 		}
 	}
 	if s.Mode == source.Peek {
-		held := num(s.Held)
+		held := Num(s.Held)
 		if s.Window > 0 {
-			held += " of " + num(s.Window)
+			held += " of " + Num(s.Window)
 		}
 		add("Held now, unacknowledged", held)
 		add("Held since", when(s.HeldSince))
 		add("Given back at the latest", when(s.GiveBackAt))
-		add("Given back so far", num(s.GivenBack))
+		add("Given back so far", Num(s.GivenBack))
 	}
 	if name := conductOf(s).acked; name != "" && (s.Acknowledged > 0 || s.Mode == source.Drain) {
-		add(name, num(s.Acknowledged))
+		add(name, Num(s.Acknowledged))
 	}
 	counted("Delivered again, kept once", s.Known)
 	if s.Mode == source.Stream && s.StreamOffset >= 0 {
-		add("Offset of the last message", num(s.StreamOffset))
+		add("Offset of the last message", Num(s.StreamOffset))
 	}
 	if !s.ObservedAt.IsZero() {
-		add("Waiting in the queue", num(s.Ready))
-		add("Other consumers", num(s.Consumers))
+		add("Waiting in the queue", Num(s.Ready))
+		add("Other consumers", Num(s.Consumers))
 		add("Asked the broker", when(s.ObservedAt))
 	}
 	foreign("Queue type", s.QueueType)
@@ -169,7 +169,7 @@ func keptTitle(k source.Kept) string {
 		t += " of " + size(k.MaxBytes)
 	}
 	if k.Evicted > 0 {
-		t += "; " + num(k.Evicted) + " older ones made way"
+		t += "; " + Num(k.Evicted) + " older ones made way"
 	}
 	return t
 }

@@ -359,7 +359,7 @@ func (b *treeBuilder) node(f fieldtable.Field, index int, array bool, path strin
 	if !array && level == 1 && b.Links.Query.At == 0 {
 		n.Filter = path
 	}
-	if b.removed(f.Value) {
+	if removed(b.Removed, f.Value) {
 		n.Value = Value{Class: n.Value.Class, Kind: n.Value.Kind, Tag: n.Value.Tag, Removed: true}
 		n.Hint = ""
 		return n
@@ -382,16 +382,6 @@ func (b *treeBuilder) recognised(v *Value, f fieldtable.Field) {
 	if pretty, ok := prettyJSON(text); ok && b.values.take(len(pretty)) {
 		v.JSON = laidOut(pretty)
 	}
-}
-
-// removed reports whether the message was stored without v. A table or an array is without what is
-// in it only if all of that is gone.
-func (b *treeBuilder) removed(v fieldtable.Value) bool {
-	from := v.End() - len(v.Raw())
-	if _, ok := containerOf(v); ok {
-		return from < v.End() && covered(b.Removed, from, v.End())
-	}
-	return touched(b.Removed, from, v.End())
 }
 
 // damage is the row that says where and why a container cannot be read on.
@@ -434,7 +424,7 @@ func newDamage(err error, at, end int) *Damage {
 		}
 	}
 	if from := max(at, se.Offset); from < end {
-		d.Rest = Range{from, end}
+		d.Rest = Range{Start: from, End: end}
 	}
 	return d
 }

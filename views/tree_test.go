@@ -144,8 +144,8 @@ func TestTreeShowsDamageWhereItIs(t *testing.T) {
 		level  int
 		rest   Range
 	}{
-		{odd, "unknown_tag", 2, Range{odd, after}},
-		{cut + 5, "length_overrun", 1, Range{cut + 5, len(encoded)}},
+		{odd, "unknown_tag", 2, Range{Start: odd, End: after}},
+		{cut + 5, "length_overrun", 1, Range{Start: cut + 5, End: len(encoded)}},
 	} {
 		d := damage[i]
 		if d.Damage.Offset != want.offset || d.Damage.Code != want.code || d.Level != want.level ||
@@ -558,7 +558,7 @@ func TestHexRoles(t *testing.T) {
 
 func TestHexMarksARange(t *testing.T) {
 	encoded := fttest.Table(func(e *fttest.Encoder) { e.Str("ab", "xyzxyzxyzxyz") })
-	hex := BuildHex(encoded, fieldtable.View(encoded, nil), 0, Links{Query: Query{Bytes: Range{6, 14}}}, 1)
+	hex := BuildHex(encoded, fieldtable.View(encoded, nil), 0, Links{Query: Query{Bytes: Range{Start: 6, End: 14}}}, 1)
 	var marked []byte
 	for _, row := range hex.Rows {
 		for _, r := range row.Runs {

@@ -13,8 +13,10 @@ const (
 	clipBytes   = 160      // of a text or byte value in its row
 	inlineBytes = 64 << 10 // of one value behind "show all"
 	pageBytes   = 64 << 10 // of a value shown alone
-	cellRow     = 8        // bytes in a row of a dump inside the tree
 )
+
+// cellRow is how many bytes a row of a dump inside the tree has.
+const cellRow = 8
 
 // Value is the text of one value: exact, or clipped with a way to the rest.
 type Value struct {
@@ -152,7 +154,7 @@ const milliseconds = 100_000_000_000
 func timestampNotes(ts fieldtable.Timestamp, now time.Time) []Note {
 	var notes []Note
 	if t, ok := ts.Time(); ok {
-		notes = append(notes, Note{Text: stamp(t), Time: t})
+		notes = append(notes, Note{Text: Stamp(t), Time: t})
 		if r := relative(t, now); r != "" {
 			notes = append(notes, Note{Text: r})
 		}
@@ -161,14 +163,14 @@ func timestampNotes(ts fieldtable.Timestamp, now time.Time) []Note {
 	}
 	if ts.Unit == fieldtable.Seconds && ts.Value > milliseconds {
 		if t, ok := (fieldtable.Timestamp{Value: ts.Value, Unit: fieldtable.Milliseconds}).Time(); ok {
-			notes = append(notes, Note{Text: "milliseconds? " + stamp(t), Guess: true, Time: t})
+			notes = append(notes, Note{Text: "milliseconds? " + Stamp(t), Guess: true, Time: t})
 		}
 	}
 	return notes
 }
 
-// stamp writes a moment in UTC with no more digits than it has.
-func stamp(t time.Time) string {
+// Stamp writes a moment in UTC with no more digits than it has.
+func Stamp(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05.999999999") + " UTC"
 }
 

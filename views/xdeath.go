@@ -79,7 +79,7 @@ func buildDeaths(t fieldtable.Table, o TreeOptions) (d Deaths, ok bool) {
 	}
 	b := &treeBuilder{TreeOptions: o}
 	d.URL = b.at(field.Offset, 0)
-	if b.removed(field.Value) {
+	if removed(b.Removed, field.Value) {
 		d.Odd = "The header was stored without its value: --redact names it."
 		return d, true
 	}
@@ -105,14 +105,14 @@ func buildDeaths(t fieldtable.Table, o TreeOptions) (d Deaths, ok bool) {
 		if !isTable {
 			continue
 		}
-		if n, ok := entry.Get("count"); ok && !b.removed(n) {
+		if n, ok := entry.Get("count"); ok && !removed(b.Removed, n) {
 			if count, ok := n.Int64(); ok && count >= 0 {
 				sum, carry := bits.Add64(d.Total, uint64(count), 0)
 				d.Total, d.Overflow = sum, d.Overflow || carry != 0
 				d.Counted++
 			}
 		}
-		if at, ok := entry.Get("time"); ok && !b.removed(at) {
+		if at, ok := entry.Get("time"); ok && !removed(b.Removed, at) {
 			if ts, ok := at.Timestamp(); ok {
 				if moment, ok := ts.Time(); ok {
 					if d.First.IsZero() || moment.Before(d.First) {
@@ -141,7 +141,7 @@ func (b *treeBuilder) death(v fieldtable.Value) Death {
 		d.Odd = "not a table but of type " + v.Kind().String()
 		return d
 	}
-	if b.removed(v) {
+	if removed(b.Removed, v) {
 		d.Odd = removedText
 		return d
 	}
@@ -159,7 +159,7 @@ func (b *treeBuilder) death(v fieldtable.Value) Death {
 	d.Time = get("time", fieldtable.KindTimestamp)
 	d.Expiration = get("original-expiration", fieldtable.KindLongStr)
 	if v, ok := t.Get("routing-keys"); ok {
-		if keys, isArray := v.Array(); isArray && !b.removed(v) {
+		if keys, isArray := v.Array(); isArray && !removed(b.Removed, v) {
 			for key := range keys.All() {
 				if key.IsZero() {
 					break // damage, which the entry as a whole reports
@@ -174,7 +174,7 @@ func (b *treeBuilder) death(v fieldtable.Value) Death {
 			d.Keys = []DeathValue{b.deathValue(v)}
 		}
 	}
-	if v, ok := t.Get("reason"); ok && !b.removed(v) {
+	if v, ok := t.Get("reason"); ok && !removed(b.Removed, v) {
 		reason, _ := v.Text()
 		d.Reading = reasonWords(string(reason))
 	}
@@ -189,7 +189,7 @@ func (b *treeBuilder) deathValue(v fieldtable.Value, kinds ...fieldtable.Kind) D
 	if !slices.Contains(kinds, v.Kind()) {
 		out.Kind = v.Kind().String()
 	}
-	if b.removed(v) {
+	if removed(b.Removed, v) {
 		out.Removed = true
 		return out
 	}
@@ -227,7 +227,7 @@ func entries(n int) string {
 	if n == 1 {
 		return "1 entry"
 	}
-	return num(n) + " entries"
+	return Num(n) + " entries"
 }
 
 func deathsSentence(d *Deaths) string {
@@ -244,9 +244,9 @@ func deathsSentence(d *Deaths) string {
 	switch {
 	case d.First.IsZero():
 	case d.First.Equal(d.Last):
-		s += ", at " + stamp(d.Last)
+		s += ", at " + Stamp(d.Last)
 	default:
-		s += ", from " + stamp(d.First) + " to " + stamp(d.Last)
+		s += ", from " + Stamp(d.First) + " to " + Stamp(d.Last)
 	}
 	return s + ". The latest stands first, as RabbitMQ writes it; a time is that of an entry's first death."
 }

@@ -33,7 +33,7 @@ func deaths(in *Inspector) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var2 string
-			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(num(d.Fields))
+			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(Num(d.Fields))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/xdeath.templ`, Line: 6, Col: 43}
 			}
@@ -184,7 +184,7 @@ func deaths(in *Inspector) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var7 string
-				templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(num(d.More))
+				templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(Num(d.More))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/xdeath.templ`, Line: 20, Col: 72}
 				}

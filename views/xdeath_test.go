@@ -133,7 +133,7 @@ func TestOddDeaths(t *testing.T) {
 	}
 	table := deathsTable()
 	at := strings.Index(string(table), "orders.retry")
-	if d := deathsOf(t, table, Range{at, at + len("orders.retry")}); d.Rows[0].Queue.text() != "removed" ||
+	if d := deathsOf(t, table, Range{Start: at, End: at + len("orders.retry")}); d.Rows[0].Queue.text() != "removed" ||
 		d.Rows[0].Reason.text() != "expired" {
 		t.Errorf("with a value removed: %s", d.Rows[0].line())
 	}

@@ -38,14 +38,14 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, status, views.Document(p))
+	return s.render(w, r, status, views.Document(views.Page{ListPage: p}))
 }
 
 // document builds the page of the list that req asks for, with selected as
 // the opened message; 0 opens none.
-func (s *Server) document(ctx context.Context, req request, filterErr error, selected uint64) (views.Page, error) {
+func (s *Server) document(ctx context.Context, req request, filterErr error, selected uint64) (views.ListPage, error) {
 	snap := s.archive.Snapshot()
-	p := s.frame(req.Query)
+	p := views.ListPage{Frame: s.frame(req.Query)}
 	p.Bar = views.QueryBar{
 		Query: req.Q,
 		Live:  filterErr == nil && req.Before == 0 && !req.ascending() && growing(req.Query),
@@ -161,8 +161,8 @@ func chips(q *query.Filter) []views.Chip {
 }
 
 // frame is what every page has around its content.
-func (s *Server) frame(q views.Query) views.Page {
-	p := views.Page{
+func (s *Server) frame(q views.Query) views.Frame {
+	p := views.Frame{
 		Links:  views.Links{Base: s.base, Query: q},
 		Assets: s.assets,
 		Broker: s.status(),

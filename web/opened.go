@@ -26,8 +26,8 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 	partial := wantsPart(r)
 	var p views.Page
 	if partial || req.Full {
-		p = s.frame(req.Query)
-	} else if p, err = s.document(r.Context(), req, filterErr, m.Seq()); err != nil {
+		p.Frame = s.frame(req.Query)
+	} else if p.ListPage, err = s.document(r.Context(), req, filterErr, m.Seq()); err != nil {
 		return err
 	}
 	older, newer := s.neighbours(r.Context(), req, m.Seq(), p.List.Rows)
@@ -41,7 +41,7 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 		TraceURL: s.cfg.TraceURL,
 	})
 	if partial {
-		return s.render(w, r, http.StatusOK, views.InspectorPane(p))
+		return s.render(w, r, http.StatusOK, views.InspectorPane(p.Links, p.Inspector, nil))
 	}
 	return s.render(w, r, http.StatusOK, views.Document(p))
 }

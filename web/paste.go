@@ -232,7 +232,7 @@ func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request
 	if err == nil && isCapture(p.data) {
 		form.Found, err = s.inspectCapture(r.Context(), page.Links, p.data)
 	} else if err == nil && len(p.data) > 0 {
-		page.Inspector, form.Listing, err = s.inspectBytes(&page, req, p.data, as)
+		form.Inspector, form.Listing, err = s.inspectBytes(page, req, p.data, as)
 	}
 	for _, d := range fieldtable.Dialects() {
 		form.Dialects = append(form.Dialects, views.DialectOption{
@@ -247,8 +247,8 @@ func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request
 	} else if err != nil {
 		return err
 	}
-	if wantsPart(r) && page.Inspector != nil {
-		return s.render(w, r, status, views.InspectorPane(page))
+	if wantsPart(r) && form.Inspector != nil {
+		return s.render(w, r, status, views.InspectorPane(page.Links, form.Inspector, nil))
 	}
 	return s.render(w, r, status, views.InspectPage(page, form))
 }
@@ -257,7 +257,7 @@ func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request
 // that is asked for, or else as what it looks like. Links of the page carry the bytes along; where
 // they are too many for that, there is a listing in place of the inspector.
 func (s *Server) inspectBytes(
-	page *views.Page,
+	page views.Frame,
 	req request,
 	data []byte,
 	as string,

@@ -19,12 +19,11 @@ func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, f failure) {
 	if len(bad) > 0 {
 		q = views.Query{}
 	}
-	p := s.frame(q)
-	p.Problem = s.problem(f)
-	p.Title = p.Problem.Title
-	page := views.ErrorPage(p)
+	frame, problem := s.frame(q), s.problem(f)
+	frame.Title = problem.Title
+	page := views.ErrorPage(frame, problem)
 	if wantsPart(r) {
-		page = views.InspectorPane(p)
+		page = views.InspectorPane(frame.Links, nil, problem)
 	}
 	if err := s.render(w, r, f.Status, page); err != nil {
 		s.logger.Error("error page failed", "error", err)

@@ -222,11 +222,11 @@ func TestCountsAreBoundedInTime(t *testing.T) {
 	if err == nil && (!sum.facet.Partial || sum.facet.Kept != 3000 || sum.facet.Looked >= 3000 || !sum.chart.Partial) {
 		t.Errorf("facet %+v, chart partial %v", sum.facet, sum.chart.Partial)
 	}
-	p := views.Page{
-		Links: views.Links{Query: views.Query{Q: "x"}},
+	p := views.Page{ListPage: views.ListPage{
+		Frame: views.Frame{Links: views.Links{Query: views.Query{Q: "x"}}},
 		List:  views.List{Count: &views.Total{Matched: 5}},
 		Bar:   views.QueryBar{Explain: &views.Explain{}},
-	}
+	}}
 	var b strings.Builder
 	if err := views.Document(p).Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
