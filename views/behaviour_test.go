@@ -15,6 +15,11 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/static"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/kit"
+	"github.com/headerglass/headerglass/views/listing"
+	"github.com/headerglass/headerglass/views/shell"
+	"github.com/headerglass/headerglass/views/viewtest"
 	"github.com/headerglass/headerglass/web/browsertest"
 )
 
@@ -131,11 +136,11 @@ func (f *feedLine) send(m map[string]any) {
 // rows sends the messages (from, to] and waits for the acknowledgement.
 func (f *feedLine) rows(from, to uint64, skipped int) {
 	f.t.Helper()
-	var l List
+	var l listing.List
 	for seq := to; seq > from; seq-- {
-		l.Rows = append(l.Rows, Row{
+		l.Rows = append(l.Rows, listing.Row{
 			Seq:         seq,
-			Received:    fixtureNow,
+			Received:    viewtest.Now,
 			RoutingKey:  []byte("<b>live</b>"),
 			HeaderCount: 1,
 			New:         true,
@@ -145,7 +150,7 @@ func (f *feedLine) rows(from, to uint64, skipped int) {
 		"t":       "rows",
 		"from":    from,
 		"to":      to,
-		"html":    render(f.t, LiveRows(l, Links{})),
+		"html":    viewtest.Render(f.t, listing.LiveRows(l, address.Links{})),
 		"count":   len(l.Rows),
 		"skipped": skipped,
 		"rate":    1,
@@ -214,7 +219,7 @@ func TestLiveFeed(t *testing.T) {
 			t.Errorf("%s: rows move under the reader", name)
 		}
 		b.do(chromedp.Evaluate[chromedp.Void](step[1]))
-		b.wait(first + ` === "` + itoa(n+1) + `"`)
+		b.wait(first + ` === "` + kit.Itoa(n+1) + `"`)
 	}
 
 	// A gap is a row with a way to what is behind it.
@@ -241,7 +246,7 @@ func TestLiveFeed(t *testing.T) {
 		feed.rows(seq, seq+50, 0)
 		seq += 50
 	}
-	b.wait(first + ` === "` + itoa(seq) + `" && document.querySelectorAll("#rows tr").length === 600`)
+	b.wait(first + ` === "` + kit.Itoa(seq) + `" && document.querySelectorAll("#rows tr").length === 600`)
 	b.do(chromedp.Click("#live"))
 	for range 20 {
 		feed.rows(seq, seq+50, 0)
@@ -249,12 +254,12 @@ func TestLiveFeed(t *testing.T) {
 	}
 	b.wait(pill + ` === "Paused · 1000 new (u)"`)
 	b.do(chromedp.Click("#live"))
-	b.wait(first + ` === "` + itoa(seq) + `" && document.querySelectorAll("#rows tr").length === 600`)
+	b.wait(first + ` === "` + kit.Itoa(seq) + `" && document.querySelectorAll("#rows tr").length === 600`)
 	b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
 
 	// The strip and the keys follow, unless the reader is in them.
-	strip := render(t, BrokerStrip(source.Status{State: source.Blocked, Name: "q<1>", Mode: "drain"}, fixtureNow))
-	feed.send(map[string]any{"t": "status", "html": strip, "keys": render(t, KeyPanel(KeyList{}, Links{}))})
+	strip := viewtest.Render(t, shell.BrokerStrip(source.Status{State: source.Blocked, Name: "q<1>", Mode: "drain"}, viewtest.Now))
+	feed.send(map[string]any{"t": "status", "html": strip, "keys": viewtest.Render(t, listing.KeyPanel(listing.KeyList{}, address.Links{}))})
 	b.wait(
 		`document.querySelector("#broker .state").textContent.trim() === "blocked" && document.querySelector("#broker .queue").textContent.trim() === "q<1>"`,
 	)
@@ -264,14 +269,14 @@ func TestLiveFeed(t *testing.T) {
 	feed.out <- ""
 	select {
 	case r := <-feed.opens:
-		if got := r.URL.Query().Get("after"); got != itoa(seq) {
+		if got := r.URL.Query().Get("after"); got != kit.Itoa(seq) {
 			t.Errorf("comes back with after=%s, want %d", got, seq)
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("does not come back")
 	}
 	feed.rows(seq, seq+1, 0)
-	b.wait(first + ` === "` + itoa(seq+1) + `"`)
+	b.wait(first + ` === "` + kit.Itoa(seq+1) + `"`)
 }
 
 // From the list to one value and its bytes without a pointer.

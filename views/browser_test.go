@@ -16,10 +16,12 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/headerglass/headerglass/static"
+	"github.com/headerglass/headerglass/views/kit"
 	"github.com/headerglass/headerglass/web/browsertest"
 )
 
 var shots = flag.String("shots", "", "folder that TestScreens writes a picture of every state into")
+
 var only = flag.String("only", "", "states that TestScreens visits, separated by commas")
 
 const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -46,12 +48,12 @@ func fixtureServer(t testing.TB, feed func(*websocket.Conn), opens chan<- *http.
 		if f.name == "list" {
 			mux.HandleFunc("GET /{$}", serve)
 		}
-		if f.page.Inspector != nil && f.name == "message" {
+		if f.page.Opened != nil && f.name == "message" {
 			mux.HandleFunc("GET /m/{seq}", func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/html; charset=utf-8")
 				component := page
 				if r.Header.Get("HX-Request") == "true" {
-					component = InspectorPane(f.page.Links, f.page.Inspector, nil)
+					component = InspectorPane(f.page.Links, f.page.Opened, nil)
 				}
 				if err := component.Render(r.Context(), w); err != nil && r.Context().Err() == nil {
 					t.Error(err)
@@ -170,7 +172,7 @@ func TestScreens(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					name := filepath.Join(*shots, f.name+"-"+scheme+"-"+itoa(size[0])+".png")
+					name := filepath.Join(*shots, f.name+"-"+scheme+"-"+kit.Itoa(size[0])+".png")
 					if err := errors.Join(os.MkdirAll(*shots, 0o755), os.WriteFile(name, png, 0o644)); err != nil {
 						t.Fatal(err)
 					}

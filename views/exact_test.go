@@ -8,6 +8,11 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/facts"
+	"github.com/headerglass/headerglass/views/kit"
+	"github.com/headerglass/headerglass/views/opened"
+	"github.com/headerglass/headerglass/views/viewtest"
 )
 
 // domText is what a reader sees of a node: its text, without what is only for screen readers.
@@ -125,14 +130,14 @@ func TestPageShowsEveryTagExactly(t *testing.T) {
 		{func(e *fttest.Encoder, k string) { e.Nested(k, func(*fttest.Encoder) {}) }, "F", "table", "0 fields", ""},
 		{func(e *fttest.Encoder, k string) { e.Array(k, func(*fttest.Encoder) {}) }, "A", "array", "0 elements", ""},
 	}
-	name := func(i int) string { return "f" + itoa(i) }
+	name := func(i int) string { return "f" + kit.Itoa(i) }
 	table := fttest.Table(func(e *fttest.Encoder) {
 		for i, r := range rows {
 			r.write(e, name(i))
 		}
 	})
-	in := BuildInspector(Message{Seq: 1, HasHeaders: true, Headers: table}, InspectorOptions{})
-	doc, err := html.Parse(strings.NewReader(render(t, InspectorPane(Links{}, &in, nil))))
+	in := opened.Build(facts.Message{Seq: 1, HasHeaders: true, Headers: table}, opened.Options{})
+	doc, err := html.Parse(strings.NewReader(viewtest.Render(t, InspectorPane(address.Links{}, &in, nil))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,19 +1,22 @@
 package views
 
 import (
-	"github.com/a-h/templ"
-	stdhtml "html"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/a-h/templ"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"github.com/headerglass/headerglass/fieldtable/fttest"
-	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/compare"
+	"github.com/headerglass/headerglass/views/facts"
+	"github.com/headerglass/headerglass/views/listing"
+	"github.com/headerglass/headerglass/views/shell"
+	"github.com/headerglass/headerglass/views/viewtest"
 	"github.com/headerglass/headerglass/web/browsertest"
 )
 
@@ -157,73 +160,30 @@ func TestLayout(t *testing.T) {
 }
 
 func zoned(zone string, now time.Time) Page {
-	return Page{ListPage: ListPage{Frame: Frame{Links: Links{Query: Query{Zone: zone}}, Now: now}}}
-}
-
-// words is the text of a piece of a page.
-func words(html string) string {
-	html = regexp.MustCompile(`<svg.*?</svg>|<[^>]*>`).ReplaceAllString(html, "")
-	return strings.Join(strings.Fields(stdhtml.UnescapeString(html)), " ")
+	return Page{Page: listing.Page{Frame: shell.Frame{Links: address.Links{State: address.State{Zone: zone}}, Now: now}}}
 }
 
 // Sentences have spaces between their words and say what is meant.
 func TestWords(t *testing.T) {
-	d := BuildDiff([]Message{{
+	d := compare.Build([]facts.Message{{
 		Seq:        12338,
 		HasHeaders: true,
 		Headers:    fttest.Table(func(*fttest.Encoder) {}),
-	}}, nil, Links{})
+	}}, nil, address.Links{})
 	for _, tt := range []struct {
 		name string
 		page templ.Component
 		want string
 	}{
-		{"one to compare", DiffPage(Frame{}, d), "Message 12 338 is held for comparison. Add a second one."},
-		{"zone with a name", Document(zoned("Asia/Kolkata", fixtureNow)), "Time IST"},
-		{"zone without one", Document(zoned("America/Sao_Paulo", fixtureNow)), "Time UTC-03"},
+		{"one to compare", compare.Page(shell.Frame{}, d), "Message 12 338 is held for comparison. Add a second one."},
+		{"zone with a name", Document(zoned("Asia/Kolkata", viewtest.Now)), "Time IST"},
+		{"zone without one", Document(zoned("America/Sao_Paulo", viewtest.Now)), "Time UTC-03"},
 		{"zone, no time", Document(zoned("Asia/Kolkata", time.Time{})), "Times Asia/KolkataThis computer's zone"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := words(render(t, tt.page)); !strings.Contains(got, tt.want) {
+			if got := viewtest.Words(viewtest.Render(t, tt.page)); !strings.Contains(got, tt.want) {
 				t.Errorf("no %q in %s", tt.want, got)
 			}
 		})
-	}
-}
-
-func TestDamageBanner(t *testing.T) {
-	in := BuildInspector(Message{Seq: 1, HasHeaders: true, Headers: damagedTable()}, InspectorOptions{})
-	in.Headers.Others = []DialectOption{{Name: "lenient"}, {Name: "rabbitmq"}, {Name: "qpid"}}
-	const want = "Read as lenient or rabbitmq or qpid the bytes make a whole table."
-	if got := words(render(t, damageBanner(&in))); !strings.Contains(got, want) {
-		t.Errorf("no %q in %s", want, got)
-	}
-}
-
-func TestTroubleWords(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		in   time.Duration
-		want string
-	}{
-		{"soon", 300 * time.Millisecond, "next attempt now"},
-		{"overdue", -5 * time.Second, "next attempt now"},
-		{"later", 5 * time.Second, "next attempt in 5 s"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			now := time.Date(2026, 11, 29, 14, 3, 22, 0, time.UTC)
-			got := troubleWords(source.Status{NextAttempt: now.Add(tt.in)}, now)
-			if !strings.Contains(got, tt.want) {
-				t.Errorf("no %q in %s", tt.want, got)
-			}
-		})
-	}
-}
-
-func TestOptionsAreNotBroken(t *testing.T) {
-	const want = `A larger <span class="option">--memory</span> keeps &lt;12` + narrowSpace + `340&gt;.`
-	got := render(t, problemPanel(&Problem{Hint: "A larger --memory keeps <" + Num(12340) + ">."}))
-	if !strings.Contains(got, want) {
-		t.Errorf("an option may be broken in %s", got)
 	}
 }

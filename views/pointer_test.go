@@ -10,6 +10,13 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/headerglass/headerglass/static"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/facts"
+	"github.com/headerglass/headerglass/views/kit"
+	"github.com/headerglass/headerglass/views/listing"
+	"github.com/headerglass/headerglass/views/opened"
+	"github.com/headerglass/headerglass/views/shell"
+	"github.com/headerglass/headerglass/views/viewtest"
 	"github.com/headerglass/headerglass/web/browsertest"
 )
 
@@ -61,7 +68,7 @@ func TestRowsHoldStill(t *testing.T) {
 	b.wait(first + ` === "12342" && !(` + pill + `) && !(` + still + `)`)
 
 	// A press without a move before it.
-	pressed := b.text(`document.elementFromPoint(` + itoa(int(x)) + `, ` + itoa(int(y)) + `).closest("tr").dataset.seq`)
+	pressed := b.text(`document.elementFromPoint(` + kit.Itoa(int(x)) + `, ` + kit.Itoa(int(y)) + `).closest("tr").dataset.seq`)
 	b.mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
 	b.wait(still)
 	feed.rows(12342, 12345, 0)
@@ -126,7 +133,7 @@ func TestTabStops(t *testing.T) {
 	b.wait(`!document.activeElement.closest("#keys")`)
 	b.wait(stops + ` === "Has x-death"`)
 	// Also after the names are drawn again.
-	feed.send(map[string]any{"t": "status", "keys": render(t, KeyPanel(fixtureKeys(), Links{}))})
+	feed.send(map[string]any{"t": "status", "keys": viewtest.Render(t, listing.KeyPanel(fixtureKeys(), address.Links{}))})
 	b.wait(stops + ` === "Has tenant"`)
 
 	// The panel of help has the focus while it is open.
@@ -181,24 +188,24 @@ func arrayServer(t *testing.T) *httptest.Server {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	table := bigArray(3000)
+	table := viewtest.BigArray(3000)
 	mux.HandleFunc("GET /m/{seq}", func(w http.ResponseWriter, r *http.Request) {
-		q, _ := ParseQuery(r.URL.Query())
+		q, _ := address.Parse(r.URL.Query())
 		seq := uint64(r.PathValue("seq")[0] - '0')
-		p := Page{ListPage: ListPage{Frame: Frame{Links: Links{Query: q}, Assets: assets, Now: fixtureNow}}}
-		in := BuildInspector(Message{
+		p := Page{Page: listing.Page{Frame: shell.Frame{Links: address.Links{State: q}, Assets: assets, Now: viewtest.Now}}}
+		in := opened.Build(facts.Message{
 			Seq:        seq,
 			HasHeaders: true,
 			Headers:    table,
-		}, InspectorOptions{
+		}, opened.Options{
 			Links: p.Links,
 			Older: seq - 1,
 			Newer: seq + 1,
 		})
-		p.Inspector = &in
+		p.Opened = &in
 		page := Document(p)
 		if r.Header.Get("HX-Request") == "true" {
-			page = InspectorPane(p.Links, p.Inspector, nil)
+			page = InspectorPane(p.Links, p.Opened, nil)
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if err := page.Render(r.Context(), w); err != nil && r.Context().Err() == nil {

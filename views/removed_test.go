@@ -7,6 +7,11 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/facts"
+	"github.com/headerglass/headerglass/views/kit"
+	"github.com/headerglass/headerglass/views/opened"
+	"github.com/headerglass/headerglass/views/viewtest"
 )
 
 // A message without what --redact named says so where it would have stood, and offers no filter for
@@ -23,17 +28,17 @@ func TestRemovedValues(t *testing.T) {
 		e.Value("odd", 'Z', []byte("****"))
 	})
 	const first = 20 // where the table begins in the content header
-	span := func(text string, offset, size int) Range {
+	span := func(text string, offset, size int) address.Range {
 		at := strings.Index(string(table), text) + offset + first
-		return Range{Start: at, End: at + size}
+		return address.Range{Start: at, End: at + size}
 	}
-	m := Message{
+	m := facts.Message{
 		Seq:           1,
 		Headers:       table,
 		HasHeaders:    true,
 		HeadersOffset: first,
 		ContentHeader: append(make([]byte, first), table...),
-		Removed: []Range{
+		Removed: []address.Range{
 			{Start: 14, End: 17},
 			span("token", 10, 6),
 			span("authF", 9, 7),
@@ -46,11 +51,11 @@ func TestRemovedValues(t *testing.T) {
 			{Name: "headers", Raw: table, Offset: first, End: first + len(table)},
 		},
 	}
-	in := BuildInspector(m, InspectorOptions{Dialect: fieldtable.Lenient()})
+	in := opened.Build(m, opened.Options{Dialect: fieldtable.Lenient()})
 	removed := map[string]bool{}
 	for _, n := range in.Headers.Tree.Nodes {
 		name := n.Path
-		if n.Kind == NodeDamage {
+		if n.Kind == opened.NodeDamage {
 			name = "damage"
 		}
 		removed[name] = n.Value.Removed
@@ -76,9 +81,9 @@ func TestRemovedValues(t *testing.T) {
 	if !in.Properties[0].Removed || in.Properties[1].Removed || in.Properties[2].Removed {
 		t.Errorf("properties %+v", in.Properties)
 	}
-	html := render(t, InspectorPane(Links{}, &in, nil))
-	if n := strings.Count(html, removedText); n != 6 {
-		t.Errorf("%q stands %d times, want 6", removedText, n)
+	html := viewtest.Render(t, InspectorPane(address.Links{}, &in, nil))
+	if n := strings.Count(html, kit.RemovedText); n != 6 {
+		t.Errorf("%q stands %d times, want 6", kit.RemovedText, n)
 	}
 	if !strings.Contains(html, "as delivered but for what --redact removed") ||
 		strings.Contains(html, "nothing was changed") {

@@ -19,16 +19,14 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/static"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/facts"
+	"github.com/headerglass/headerglass/views/kit"
+	"github.com/headerglass/headerglass/views/listing"
+	"github.com/headerglass/headerglass/views/opened"
+	"github.com/headerglass/headerglass/views/shell"
+	"github.com/headerglass/headerglass/views/viewtest"
 )
-
-func render(t testing.TB, c templ.Component) string {
-	t.Helper()
-	var b strings.Builder
-	if err := c.Render(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
 
 func fixturePage(f fixture) templ.Component {
 	if f.draw != nil {
@@ -50,7 +48,7 @@ func TestPagesHoldNoInlineCode(t *testing.T) {
 	forbidden := regexp.MustCompile(`(?i)\s(style|on[a-z]+|hx-on[^=]*|hx-vals|srcdoc)\s*=|javascript:`)
 	scripts := 0
 	for _, f := range fixtures(t, assets) {
-		html := render(t, fixturePage(f))
+		html := viewtest.Render(t, fixturePage(f))
 		for _, m := range tag.FindAllString(html, -1) {
 			// Attribute values are quoted and escaped, so what stands outside quotes is ours.
 			bare := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(m, `""`)
@@ -81,7 +79,7 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 	want := `&lt;script&gt;alert(1)&lt;/script&gt;&#39;&#34;&amp;<i class="e">\u202e</i>gpj.exe<i class="e">\x00\x1b</i>[31m`
 	raw := []byte(hostile)
 	headers := fttest.Table(func(e *fttest.Encoder) { e.Str(hostile, hostile) })
-	in := BuildInspector(Message{
+	in := opened.Build(facts.Message{
 		Seq:           1,
 		Exchange:      raw,
 		RoutingKey:    raw,
@@ -92,10 +90,10 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 		BodySize:      uint64(len(raw)),
 		Properties:    []wire.Property{{Name: "message_id", Raw: raw}},
 		PropertiesErr: hostile,
-	}, InspectorOptions{})
-	p := Page{Inspector: &in, ListPage: ListPage{Frame: Frame{
+	}, opened.Options{})
+	p := Page{Opened: &in, Page: listing.Page{Frame: shell.Frame{
 		Title: hostile,
-		Links: Links{Query: Query{Q: hostile, Columns: []string{hostile}}},
+		Links: address.Links{State: address.State{Q: hostile, Columns: []string{hostile}}},
 		Broker: source.Status{
 			Name:           hostile,
 			Error:          hostile,
@@ -108,30 +106,30 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 			Blocked:        hostile,
 			PublishCommand: "x",
 		}},
-		Bar: QueryBar{
+		Bar: listing.QueryBar{
 			Query: hostile,
-			Error: &QueryError{Offset: 0, End: len(hostile), Msg: hostile},
-			Chips: []Chip{{hostile, ""}, {hostile, ""}},
+			Error: &listing.QueryError{Offset: 0, End: len(hostile), Msg: hostile},
+			Chips: []listing.Chip{{Text: hostile, Without: ""}, {Text: hostile, Without: ""}},
 		},
-		Keys: KeyList{Keys: []Key{{Name: raw, Count: 1, Tags: []TagCount{{0, 1}}}}, Messages: 1},
-		List: List{
-			Rows: []Row{{
+		Keys: listing.KeyList{Keys: []listing.Key{{Name: raw, Count: 1, Tags: []listing.TagCount{{Tag: 0, Count: 1}}}}, Messages: 1},
+		List: listing.List{
+			Rows: []listing.Row{{
 				Seq:        1,
 				Exchange:   raw,
 				RoutingKey: raw,
 				Keys:       []string{hostile},
-				Cells:      []Cell{{Tag: 'S', Text: raw, Set: true}},
+				Cells:      []listing.Cell{{Tag: 'S', Text: raw, Set: true}},
 			}},
-			Columns: []Column{{Path: hostile}},
+			Columns: []listing.Column{{Path: hostile}},
 		},
-		Chart: Histogram{
+		Chart: listing.Histogram{
 			Step:    time.Second,
-			Buckets: []Bucket{{Count: 1, Parts: []uint64{1}}, {}},
-			Series:  []Series{{Text: raw, Total: 1}},
+			Buckets: []listing.Bucket{{Count: 1, Parts: []uint64{1}}, {}},
+			Series:  []listing.Series{{Text: raw, Total: 1}},
 		},
-		Facet: &Facet{Operand: hostile, Values: []FacetValue{{Text: raw, Count: 1, Filter: "x"}}},
+		Facet: &listing.Facet{Operand: hostile, Values: []listing.FacetValue{{Text: raw, Count: 1, Filter: "x"}}},
 	}}
-	html := render(t, Document(p))
+	html := viewtest.Render(t, Document(p))
 	// What is typed into the filter goes back into its field as it was.
 	html = regexp.MustCompile(` value="[^"]*"`).ReplaceAllString(html, "")
 	if strings.Contains(html, "<script") || strings.Contains(html, "\u202e") || strings.Contains(html, "\x00") ||
@@ -145,11 +143,11 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 		t.Errorf("the text stands exactly in %d places, want 26 or more", n)
 	}
 	capture := &Found{Notes: []string{hostile}, Messages: []FoundMessage{{Exchange: raw, RoutingKey: raw}}}
-	if html := render(t, found(capture)); strings.Contains(html, "<script>") || strings.Count(html, want) != 3 {
+	if html := viewtest.Render(t, found(capture)); strings.Contains(html, "<script>") || strings.Count(html, want) != 3 {
 		t.Error("what a capture holds is not exact and inert")
 	}
-	problem := &Problem{Title: hostile, Msg: hostile, Hint: hostile, Code: hostile}
-	if html := render(t, ErrorPage(p.Frame, problem)); strings.Contains(html, "<script>") || strings.Count(html, want) < 4 {
+	problem := &kit.Problem{Title: hostile, Msg: hostile, Hint: hostile, Code: hostile}
+	if html := viewtest.Render(t, ErrorPage(p.Frame, problem)); strings.Contains(html, "<script>") || strings.Count(html, want) < 4 {
 		t.Error("a problem's text is not exact and inert")
 	}
 }
@@ -158,15 +156,15 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 func TestZeroPages(t *testing.T) {
 	for name, c := range map[string]templ.Component{
 		"document":  Document(Page{}),
-		"error":     ErrorPage(Frame{}, &Problem{}),
-		"pane":      InspectorPane(Links{}, nil, nil),
-		"rows":      LiveRows(List{}, Links{}),
-		"strip":     BrokerStrip(source.Status{}, time.Time{}),
-		"keys":      KeyPanel(KeyList{}, Links{}),
-		"inspector": InspectorPane(Links{}, new(BuildInspector(Message{}, InspectorOptions{})), nil),
-		"no table":  InspectorPane(Links{}, new(BuildInspector(Message{HasHeaders: true}, InspectorOptions{})), nil),
+		"error":     ErrorPage(shell.Frame{}, &kit.Problem{}),
+		"pane":      InspectorPane(address.Links{}, nil, nil),
+		"rows":      listing.LiveRows(listing.List{}, address.Links{}),
+		"strip":     shell.BrokerStrip(source.Status{}, time.Time{}),
+		"keys":      listing.KeyPanel(listing.KeyList{}, address.Links{}),
+		"inspector": InspectorPane(address.Links{}, new(opened.Build(facts.Message{}, opened.Options{})), nil),
+		"no table":  InspectorPane(address.Links{}, new(opened.Build(facts.Message{HasHeaders: true}, opened.Options{})), nil),
 	} {
-		if html := render(t, c); html == "" && name != "rows" {
+		if html := viewtest.Render(t, c); html == "" && name != "rows" {
 			t.Errorf("%s draws nothing", name)
 		}
 	}
@@ -193,7 +191,7 @@ func TestFirstViewIsLight(t *testing.T) {
 		if f.name != "list" && f.name != "message" {
 			continue
 		}
-		html := render(t, fixturePage(f))
+		html := viewtest.Render(t, fixturePage(f))
 		sum := compressed(t, html)
 		parts := fmt.Sprintf("page %d", sum)
 		for _, m := range regexp.MustCompile(`/static/([^"]+\.(?:js|css|svg))`).FindAllStringSubmatch(html, -1) {
@@ -241,7 +239,7 @@ func TestPagesAreQuick(t *testing.T) {
 	}
 	for _, f := range fixtures(t, assets) {
 		if f.name == "list" {
-			d := best(10, func() { render(t, Document(f.page)) })
+			d := best(10, func() { viewtest.Render(t, Document(f.page)) })
 			t.Logf("a page of %d rows: %v", len(f.page.List.Rows), d)
 			if d > slowdown*20*time.Millisecond {
 				t.Errorf("a page of 100 rows takes %v", d)
@@ -255,11 +253,11 @@ func TestPagesAreQuick(t *testing.T) {
 			}
 		}),
 		"one text":  fttest.Table(func(e *fttest.Encoder) { e.Str("trace", strings.Repeat("at com.acme.Handler\n", 3200)) }),
-		"one array": bigArray(13_000),
+		"one array": viewtest.BigArray(13_000),
 	} {
 		d := best(10, func() {
-			in := BuildInspector(Message{Seq: 1, Headers: encoded, HasHeaders: true}, InspectorOptions{Now: fixtureNow})
-			render(t, InspectorPane(Links{}, &in, nil))
+			in := opened.Build(facts.Message{Seq: 1, Headers: encoded, HasHeaders: true}, opened.Options{Now: viewtest.Now})
+			viewtest.Render(t, InspectorPane(address.Links{}, &in, nil))
 		})
 		t.Logf("%s, %d bytes: %v", name, len(encoded), d)
 		if d > slowdown*50*time.Millisecond {
@@ -271,15 +269,15 @@ func TestPagesAreQuick(t *testing.T) {
 func BenchmarkList(b *testing.B) {
 	f := fixtures(b, nil)[0]
 	for b.Loop() {
-		render(b, Document(f.page))
+		viewtest.Render(b, Document(f.page))
 	}
 }
 
 func BenchmarkInspector(b *testing.B) {
-	encoded := richTable()
+	encoded := viewtest.RichTable()
 	for b.Loop() {
-		in := BuildInspector(Message{Seq: 1, Headers: encoded, HasHeaders: true}, InspectorOptions{Now: fixtureNow})
-		render(b, InspectorPane(Links{}, &in, nil))
+		in := opened.Build(facts.Message{Seq: 1, Headers: encoded, HasHeaders: true}, opened.Options{Now: viewtest.Now})
+		viewtest.Render(b, InspectorPane(address.Links{}, &in, nil))
 	}
 }
 
@@ -354,7 +352,7 @@ func TestEveryShortcutHasAnAction(t *testing.T) {
 		t.Fatal("app.js has no table of actions")
 	}
 	seen := map[string]bool{}
-	for _, k := range Keymap() {
+	for _, k := range shell.Keymap() {
 		if !regexp.MustCompile(`(?m)^\s+"?` + regexp.QuoteMeta(k.Do) + `"?:`).MatchString(actions) {
 			t.Errorf("%s: no action", k.Do)
 		}

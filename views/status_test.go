@@ -5,24 +5,25 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/views/shell"
 )
 
 // TestEveryModeIsWorded: none falls back on what is said without one, and only drain is said to remove.
 func TestEveryModeIsWorded(t *testing.T) {
-	none := conductOf(source.Status{})
+	none := shell.ConductOf(source.Status{})
 	for _, m := range source.Modes() {
 		t.Run(string(m), func(t *testing.T) {
-			c := conductOf(source.Status{Mode: m})
-			if c.doing == none.doing || c.badge == string(m) {
+			c := shell.ConductOf(source.Status{Mode: m})
+			if c.Doing == none.Doing || c.Badge == string(m) {
 				t.Errorf("%+v", c)
 			}
-			if removes := c.class == "takes"; removes != (m == source.Drain) {
-				t.Errorf("class %q", c.class)
+			if removes := c.Class == "takes"; removes != (m == source.Drain) {
+				t.Errorf("class %q", c.Class)
 			}
 			var acknowledged string
-			for _, f := range safetyFacts(source.Status{Mode: m, Acknowledged: 7}, time.Time{}) {
-				if f.value == "7" {
-					acknowledged = f.name
+			for _, f := range shell.SafetyFacts(source.Status{Mode: m, Acknowledged: 7}, time.Time{}) {
+				if f.Value == "7" {
+					acknowledged = f.Name
 				}
 			}
 			want := map[source.Mode]string{

@@ -7,14 +7,14 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
-	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
 )
 
 const maxColumns = 16
 
 // compileColumns reads the columns and the order of a listing: header paths and properties as the
 // left side of a comparison in a filter. by is nil where the order is that of arrival.
-func compileColumns(q views.Query) (columns []*query.Operand, by *query.Operand, err error) {
+func compileColumns(q address.State) (columns []*query.Operand, by *query.Operand, err error) {
 	if len(q.Columns) > maxColumns {
 		return nil, nil, &paramError{"cols", "A list has at most " + strconv.Itoa(maxColumns) + " columns."}
 	}

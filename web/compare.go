@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/compare"
+	"github.com/headerglass/headerglass/views/facts"
+	"github.com/headerglass/headerglass/views/kit"
 )
 
 // diffSearch is how long the nearest message with the same routing key is
@@ -35,18 +38,18 @@ func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
 	if with := values.Get("with"); with != "" {
 		return s.diffNeighbour(w, r, snap, seqs, with)
 	}
-	p := s.frame(req.Query)
+	p := s.frame(req.State)
 	p.Title = "Compare"
-	var ms []views.Message
+	var ms []facts.Message
 	var notes []string
 	var first error
 	for _, seq := range seqs {
 		m, err := snap.Get(seq)
 		switch {
 		case errors.Is(err, archive.ErrEvicted):
-			notes = append(notes, "Message "+views.Num(seq)+" was kept once and has been evicted.")
+			notes = append(notes, "Message "+kit.Num(seq)+" was kept once and has been evicted.")
 		case errors.Is(err, archive.ErrNotYet):
-			notes = append(notes, "There is no message "+views.Num(seq)+" yet.")
+			notes = append(notes, "There is no message "+kit.Num(seq)+" yet.")
 		case err != nil:
 			return err
 		default:
@@ -63,9 +66,9 @@ func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
 		}
 		status = fail(first).Status
 	}
-	d := views.BuildDiff(ms, req.dialect, p.Links)
+	d := compare.Build(ms, req.dialect, p.Links)
 	d.Notes = append(notes, d.Notes...)
-	return s.render(w, r, status, views.DiffPage(p, d))
+	return s.render(w, r, status, compare.Page(p, d))
 }
 
 func diffSeqs(given []string) ([]uint64, error) {
@@ -87,8 +90,8 @@ func diffSeqs(given []string) ([]uint64, error) {
 			}
 		}
 	}
-	if len(seqs) > views.MaxDiff {
-		return nil, &paramError{"m", "At most " + strconv.Itoa(views.MaxDiff) + " messages are compared at once."}
+	if len(seqs) > compare.Max {
+		return nil, &paramError{"m", "At most " + strconv.Itoa(compare.Max) + " messages are compared at once."}
 	}
 	return seqs, nil
 }
@@ -115,20 +118,20 @@ func (s *Server) diffNeighbour(
 	n := 0
 	for other := range others {
 		if bytes.Equal(other.RoutingKey(), m.RoutingKey()) && bytes.Equal(other.Exchange(), m.Exchange()) {
-			http.Redirect(w, r, views.Links{Base: s.base}.Diff(m.Seq(), other.Seq()), http.StatusSeeOther)
+			http.Redirect(w, r, address.Links{Base: s.base}.Diff(m.Seq(), other.Seq()), http.StatusSeeOther)
 			return nil
 		}
 		if n++; n%1024 == 0 && (time.Now().After(deadline) || r.Context().Err() != nil) {
 			break
 		}
 	}
-	none := "No " + with + " message kept here has the exchange and routing key of message " + views.Num(m.Seq()) + "."
+	none := "No " + with + " message kept here has the exchange and routing key of message " + kit.Num(m.Seq()) + "."
 	if err := (&plainError{http.StatusNotFound, none}); s.errorFormat(r, err) != formatHTML {
 		return err
 	}
-	p := s.frame(views.Query{})
+	p := s.frame(address.State{})
 	p.Title = "Compare"
-	d := views.BuildDiff([]views.Message{s.opened(m, s.cfg.Dialect)}, s.cfg.Dialect, p.Links)
+	d := compare.Build([]facts.Message{s.opened(m, s.cfg.Dialect)}, s.cfg.Dialect, p.Links)
 	d.Notes = append(d.Notes, none)
-	return s.render(w, r, http.StatusNotFound, views.DiffPage(p, d))
+	return s.render(w, r, http.StatusNotFound, compare.Page(p, d))
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/listing"
+	"github.com/headerglass/headerglass/views/shell"
 	"github.com/headerglass/headerglass/web/access"
 	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/live"
@@ -35,9 +37,9 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// Links in what is streamed lead to the newest page, not to the cursor.
-	after, links := req.After, views.Links{Base: s.base, Query: req.Query}
-	links.Query.Before, links.Query.After = 0, 0
-	key := links.Query.Values().Encode()
+	after, links := req.After, address.Links{Base: s.base, State: req.State}
+	links.State.Before, links.State.After = 0, 0
+	key := links.State.Values().Encode()
 	page := s.parts.open(key)
 	defer s.parts.close(key, page)
 	stream := live.Stream{
@@ -45,11 +47,11 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 		Dialect: req.dialect,
 		After:   after,
 		Rows: func(ctx context.Context, w io.Writer, snap archive.Snapshot, ms []archive.Message) error {
-			l := views.List{Rows: rows(snap, ms, req)}
+			l := listing.List{Rows: rows(snap, ms, req)}
 			for i := range l.Rows {
 				l.Rows[i].New = true
 			}
-			return views.LiveRows(l, links).Render(ctx, w)
+			return listing.LiveRows(l, links).Render(ctx, w)
 		},
 		Status: func(ctx context.Context) (live.Status, error) {
 			if !s.stillIn(r) {
@@ -120,7 +122,7 @@ func (l *liveParts) close(key string, p *livePage) {
 // liveStatus draws the parts of the page around the rows, or returns a drawing
 // of less than a second ago. Counts under a filter or of a facet's values come as
 // often as they can be had cheaply.
-func (s *Server) liveStatus(ctx context.Context, page *livePage, req request, links views.Links) (live.Status, error) {
+func (s *Server) liveStatus(ctx context.Context, page *livePage, req request, links address.Links) (live.Status, error) {
 	now := s.cfg.Now()
 	page.mu.Lock()
 	defer page.mu.Unlock()
@@ -129,7 +131,7 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage, req request, li
 	}
 	st := page.status
 	var buf bytes.Buffer
-	if err := views.BrokerStrip(s.status(), now).Render(ctx, &buf); err != nil {
+	if err := shell.BrokerStrip(s.status(), now).Render(ctx, &buf); err != nil {
 		return st, err
 	}
 	st.HTML = buf.String()
@@ -138,7 +140,7 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage, req request, li
 		page.keys = now
 		buf.Reset()
 		keys := s.keys.list(snap, maxKeys, activeKeys(req.filter))
-		if err := views.KeyPanel(keys, links).Render(ctx, &buf); err != nil {
+		if err := listing.KeyPanel(keys, links).Render(ctx, &buf); err != nil {
 			return st, err
 		}
 		st.Keys = buf.String()

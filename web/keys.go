@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/listing"
 )
 
 const (
@@ -37,18 +37,18 @@ func (c *keyCache) counts(snap archive.Snapshot) []archive.KeyCount {
 }
 
 // list draws the most frequent names, at most limit of them.
-func (c *keyCache) list(snap archive.Snapshot, limit int, active map[string]bool) views.KeyList {
+func (c *keyCache) list(snap archive.Snapshot, limit int, active map[string]bool) listing.KeyList {
 	counts := c.counts(snap)
-	l := views.KeyList{More: max(0, len(counts)-limit)}
+	l := listing.KeyList{More: max(0, len(counts)-limit)}
 	if snap.Last() >= snap.First() {
 		l.Messages = snap.Last() - snap.First() + 1
 	}
 	for _, k := range counts[:min(limit, len(counts))] {
-		key := views.Key{Name: []byte(k.Key), Count: k.Count, Active: active[k.Key]}
+		key := listing.Key{Name: []byte(k.Key), Count: k.Count, Active: active[k.Key]}
 		for tag, n := range k.Tags {
-			key.Tags = append(key.Tags, views.TagCount{Tag: tag, Count: n})
+			key.Tags = append(key.Tags, listing.TagCount{Tag: tag, Count: n})
 		}
-		slices.SortFunc(key.Tags, func(a, b views.TagCount) int {
+		slices.SortFunc(key.Tags, func(a, b listing.TagCount) int {
 			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Tag, b.Tag))
 		})
 		l.Keys = append(l.Keys, key)

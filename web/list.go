@@ -17,6 +17,9 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/listing"
+	"github.com/headerglass/headerglass/views/shell"
 	"github.com/headerglass/headerglass/web/budget"
 )
 
@@ -38,17 +41,17 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, status, views.Document(views.Page{ListPage: p}))
+	return s.render(w, r, status, views.Document(views.Page{Page: p}))
 }
 
 // document builds the page of the list that req asks for, with selected as
 // the opened message; 0 opens none.
-func (s *Server) document(ctx context.Context, req request, filterErr error, selected uint64) (views.ListPage, error) {
+func (s *Server) document(ctx context.Context, req request, filterErr error, selected uint64) (listing.Page, error) {
 	snap := s.archive.Snapshot()
-	p := views.ListPage{Frame: s.frame(req.Query)}
-	p.Bar = views.QueryBar{
+	p := listing.Page{Frame: s.frame(req.State)}
+	p.Bar = listing.QueryBar{
 		Query: req.Q,
-		Live:  filterErr == nil && req.Before == 0 && !req.ascending() && growing(req.Query),
+		Live:  filterErr == nil && req.Before == 0 && !req.ascending() && growing(req.State),
 	}
 	if !s.cfg.NoExports {
 		p.Bar.ExportLimit = s.cfg.ExportLimit
@@ -56,15 +59,15 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 	p.Keys = s.keys.list(snap, maxKeys, activeKeys(req.filter))
 	if filterErr != nil {
 		// What is clicked on replaces a filter that cannot be added to.
-		p.Links.Query.Q, p.Links.Query.Facet = "", ""
-		req.Query, req.filter = p.Links.Query, s.all
+		p.Links.State.Q, p.Links.State.Facet = "", ""
+		req.State, req.filter = p.Links.State, s.all
 		sum, err := s.summarise(ctx, snap, req, pageTime)
 		if err == nil {
 			p.Chart = sum.chart
 		}
 		f := fail(filterErr)
-		p.Bar.Error = &views.QueryError{Offset: f.Offset, End: f.End, Msg: f.Msg}
-		p.List = views.List{Total: p.Broker.Kept.Messages, Empty: views.EmptyNoMatch, Selected: selected, Last: snap.Last()}
+		p.Bar.Error = &listing.QueryError{Offset: f.Offset, End: f.End, Msg: f.Msg}
+		p.List = listing.List{Total: p.Broker.Kept.Messages, Empty: listing.EmptyNoMatch, Selected: selected, Last: snap.Last()}
 		return p, nil
 	}
 	found, err := s.page(ctx, snap, req)
@@ -85,10 +88,10 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 		if found, err = s.page(ctx, snap, req); err != nil {
 			return p, err
 		}
-		p.Bar.Live = growing(req.Query)
+		p.Bar.Live = growing(req.State)
 	}
 	sorted := req.sorted(found.Messages)
-	p.List = views.List{
+	p.List = listing.List{
 		Rows:       rows(snap, sorted, req),
 		Older:      found.Next,
 		Total:      p.Broker.Kept.Messages,
@@ -103,7 +106,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 	if len(found.Messages) == 0 {
 		p.List.Empty = emptyReason(snap, req)
 		p.List.NewerIsLatest = req.Before != 0
-		if p.List.Empty == views.EmptyNoMatch {
+		if p.List.Empty == listing.EmptyNoMatch {
 			p.List.Nearest = req.filter.Nearest(s.keys.counts(snap))
 		}
 	}
@@ -114,7 +117,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 	switch {
 	case errors.Is(err, budget.ErrBusy):
 		// The page asks again by itself; until then it has what costs nothing.
-		axis, ok := s.axis(snap, req.Query)
+		axis, ok := s.axis(snap, req.State)
 		sum.chart = arrivals(snap, axis, ok)
 		sum.chart.Partial = true
 	case err != nil:
@@ -125,10 +128,10 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 		return p, nil
 	}
 	if sum.total == nil || sum.total.Matched < found.Matched {
-		p.List.Count = &views.Total{Matched: found.Matched, Damaged: found.Damaged}
+		p.List.Count = &listing.Total{Matched: found.Matched, Damaged: found.Damaged}
 	}
 	p.Bar.Chips = chips(req.filter)
-	p.Bar.Explain = &views.Explain{
+	p.Bar.Explain = &listing.Explain{
 		Keys:          found.Keys,
 		Shapes:        found.Shapes,
 		ShapesMatched: found.ShapesMatched,
@@ -145,31 +148,31 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 }
 
 // growing reports whether new messages can be put above a page of q.
-func growing(q views.Query) bool {
+func growing(q address.State) bool {
 	return q.To.IsZero() && q.Sort.Path == "" && !q.Damaged
 }
 
 // chips parts a filter into its conditions.
-func chips(q *query.Filter) []views.Chip {
+func chips(q *query.Filter) []listing.Chip {
 	conditions := q.Conjuncts()
-	var cs []views.Chip
+	var cs []listing.Chip
 	for i, c := range conditions {
 		rest := slices.Delete(slices.Clone(conditions), i, i+1)
-		cs = append(cs, views.Chip{Text: c, Without: strings.Join(rest, " AND ")})
+		cs = append(cs, listing.Chip{Text: c, Without: strings.Join(rest, " AND ")})
 	}
 	return cs
 }
 
 // frame is what every page has around its content.
-func (s *Server) frame(q views.Query) views.Frame {
-	p := views.Frame{
-		Links:  views.Links{Base: s.base, Query: q},
+func (s *Server) frame(q address.State) shell.Frame {
+	p := shell.Frame{
+		Links:  address.Links{Base: s.base, State: q},
 		Assets: s.assets,
 		Broker: s.status(),
 		Now:    s.cfg.Now(),
 	}
 	for _, h := range query.Help() {
-		p.Examples = append(p.Examples, views.FilterExample{Filter: h.Example, Meaning: h.Meaning})
+		p.Examples = append(p.Examples, shell.FilterExample{Filter: h.Example, Meaning: h.Meaning})
 	}
 	return p
 }
@@ -189,14 +192,14 @@ func (s *Server) status() source.Status {
 	return b
 }
 
-func emptyReason(snap archive.Snapshot, req request) views.EmptyReason {
+func emptyReason(snap archive.Snapshot, req request) listing.EmptyReason {
 	switch {
 	case snap.Last() < snap.First():
-		return views.EmptyNoMessages
+		return listing.EmptyNoMessages
 	case req.Before != 0 && req.Before <= snap.First():
-		return views.EmptyEndOfList
+		return listing.EmptyEndOfList
 	}
-	return views.EmptyNoMatch
+	return listing.EmptyNoMatch
 }
 
 func contains(ms []archive.Message, seq uint64) bool {
@@ -209,10 +212,10 @@ func contains(ms []archive.Message, seq uint64) bool {
 }
 
 // columns are the extra columns, with the types that their cells have.
-func columns(paths []string, rows []views.Row) []views.Column {
-	cs := make([]views.Column, 0, len(paths))
+func columns(paths []string, rows []listing.Row) []listing.Column {
+	cs := make([]listing.Column, 0, len(paths))
 	for i, path := range paths {
-		c := views.Column{Path: path}
+		c := listing.Column{Path: path}
 		for _, r := range rows {
 			if cell := r.Cells[i]; (cell.Set || cell.Removed) && !cell.Property && !slices.Contains(c.Tags, cell.Tag) {
 				c.Tags = append(c.Tags, cell.Tag)
@@ -227,8 +230,8 @@ func columns(paths []string, rows []views.Row) []views.Column {
 // previewKeys is how many header names a row previews.
 const previewKeys = 6
 
-func rows(snap archive.Snapshot, ms []archive.Message, req request) []views.Row {
-	rs := make([]views.Row, 0, len(ms))
+func rows(snap archive.Snapshot, ms []archive.Message, req request) []listing.Row {
+	rs := make([]listing.Row, 0, len(ms))
 	var scratch query.Scratch
 	for _, m := range ms {
 		r := row(snap, m, req, &scratch)
@@ -240,10 +243,10 @@ func rows(snap archive.Snapshot, ms []archive.Message, req request) []views.Row 
 
 // row draws a message from its record, its marks and its shape; only a column
 // reads its table, as far as the column's path.
-func row(snap archive.Snapshot, m archive.Message, req request, scratch *query.Scratch) views.Row {
+func row(snap archive.Snapshot, m archive.Message, req request, scratch *query.Scratch) listing.Row {
 	encoded, ok := m.HeaderTable()
 	marks := m.Marks()
-	r := views.Row{
+	r := listing.Row{
 		Seq:         m.Seq(),
 		Received:    m.Received(),
 		Exchange:    m.Exchange(),
@@ -267,7 +270,7 @@ func row(snap archive.Snapshot, m archive.Message, req request, scratch *query.S
 	}
 	for _, o := range req.columns {
 		c := o.Cell(m, req.dialect, scratch)
-		shown := views.Cell{Set: c.Set && !c.Removed, Removed: c.Removed, Damaged: c.Damaged, Property: !c.IsHeader()}
+		shown := listing.Cell{Set: c.Set && !c.Removed, Removed: c.Removed, Damaged: c.Damaged, Property: !c.IsHeader()}
 		if c.IsHeader() {
 			shown.Tag = c.Value.Tag()
 		}

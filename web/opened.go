@@ -10,6 +10,10 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/facts"
+	"github.com/headerglass/headerglass/views/listing"
+	"github.com/headerglass/headerglass/views/opened"
 )
 
 // serveMessage serves one message: the whole page, or what stands in the inspector
@@ -26,13 +30,13 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 	partial := wantsPart(r)
 	var p views.Page
 	if partial || req.Full {
-		p.Frame = s.frame(req.Query)
-	} else if p.ListPage, err = s.document(r.Context(), req, filterErr, m.Seq()); err != nil {
+		p.Frame = s.frame(req.State)
+	} else if p.Page, err = s.document(r.Context(), req, filterErr, m.Seq()); err != nil {
 		return err
 	}
 	older, newer := s.neighbours(r.Context(), req, m.Seq(), p.List.Rows)
 	p.Title = "#" + strconv.FormatUint(m.Seq(), 10)
-	p.Inspector = s.inspector(m, req, views.InspectorOptions{
+	p.Opened = s.inspector(m, req, opened.Options{
 		Links:    p.Links,
 		Dialect:  req.dialect,
 		Older:    older,
@@ -41,7 +45,7 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 		TraceURL: s.cfg.TraceURL,
 	})
 	if partial {
-		return s.render(w, r, http.StatusOK, views.InspectorPane(p.Links, p.Inspector, nil))
+		return s.render(w, r, http.StatusOK, views.InspectorPane(p.Links, p.Opened, nil))
 	}
 	return s.render(w, r, http.StatusOK, views.Document(p))
 }
@@ -52,17 +56,17 @@ func wantsPart(r *http.Request) bool {
 }
 
 // inspector opens m.
-func (s *Server) inspector(m archive.Message, req request, o views.InspectorOptions) *views.Inspector {
-	in := views.BuildInspector(s.opened(m, req.dialect), o)
+func (s *Server) inspector(m archive.Message, req request, o opened.Options) *opened.Opened {
+	in := opened.Build(s.opened(m, req.dialect), o)
 	return &in
 }
 
 // opened is everything that is kept of m. It counts as one full decode.
-func (s *Server) opened(m archive.Message, d *fieldtable.Dialect) views.Message {
+func (s *Server) opened(m archive.Message, d *fieldtable.Dialect) facts.Message {
 	s.fullDecodes.Add(1)
 	encoded, ok := m.HeaderTable()
 	h := m.Header()
-	v := views.Message{
+	v := facts.Message{
 		Seq:           m.Seq(),
 		Received:      m.Received(),
 		DeliveryTag:   m.DeliveryTag(),
@@ -80,7 +84,7 @@ func (s *Server) opened(m archive.Message, d *fieldtable.Dialect) views.Message 
 		v.HeadersOffset = h.HeaderTableOffset()
 	}
 	for _, s := range m.Removed() {
-		v.Removed = append(v.Removed, views.Range{Start: s.From, End: s.To})
+		v.Removed = append(v.Removed, address.Range{Start: s.From, End: s.To})
 	}
 	v.Properties, v.PropertiesErr = properties(h)
 	return v
@@ -103,7 +107,7 @@ const neighbourBudget = 100 * time.Millisecond
 
 // neighbours are the messages before and after seq under the filter; 0 where
 // there is none, or none is found in time.
-func (s *Server) neighbours(ctx context.Context, req request, seq uint64, rows []views.Row) (older, newer uint64) {
+func (s *Server) neighbours(ctx context.Context, req request, seq uint64, rows []listing.Row) (older, newer uint64) {
 	for i, r := range rows {
 		if r.Seq != seq {
 			continue

@@ -16,6 +16,10 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/facts"
+	"github.com/headerglass/headerglass/views/opened"
+	"github.com/headerglass/headerglass/views/shell"
 )
 
 const (
@@ -103,12 +107,12 @@ func (s *Server) servePasteUpload(w http.ResponseWriter, r *http.Request) error 
 		return s.inspectPage(w, r, req, p, "", err)
 	}
 	if packed := pack(p.data); len(packed) <= redirectParam {
-		l := views.Links{
+		l := address.Links{
 			Base:   s.base,
-			Query:  views.Query{Dialect: req.Dialect},
+			State:  address.State{Dialect: req.Dialect},
 			Pasted: url.Values{packedParam: {packed}}.Encode(),
 		}
-		http.Redirect(w, r, l.Inspect(0, func(*views.Query) {}), http.StatusSeeOther)
+		http.Redirect(w, r, l.Opened(0, func(*address.State) {}), http.StatusSeeOther)
 		return nil
 	}
 	return s.inspectPage(w, r, req, p, "", nil)
@@ -226,16 +230,16 @@ func unpack(param string) ([]byte, error) {
 // inspectPage shows p, or the form alone when there is nothing to show or err
 // says why it cannot be shown.
 func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request, p paste, as string, err error) error {
-	page := s.frame(req.Query)
+	page := s.frame(req.State)
 	page.Title = "Inspect bytes"
-	form := views.InspectForm{MaxBytes: maxPaste, Text: p.text}
+	form := views.Paste{MaxBytes: maxPaste, Text: p.text}
 	if err == nil && isCapture(p.data) {
 		form.Found, err = s.inspectCapture(r.Context(), page.Links, p.data)
 	} else if err == nil && len(p.data) > 0 {
-		form.Inspector, form.Listing, err = s.inspectBytes(page, req, p.data, as)
+		form.Opened, form.Listing, err = s.inspectBytes(page, req, p.data, as)
 	}
 	for _, d := range fieldtable.Dialects() {
-		form.Dialects = append(form.Dialects, views.DialectOption{
+		form.Dialects = append(form.Dialects, opened.DialectOption{
 			Name:        d.Name(),
 			Description: d.Description(),
 			Selected:    d == req.dialect,
@@ -247,24 +251,24 @@ func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request
 	} else if err != nil {
 		return err
 	}
-	if wantsPart(r) && form.Inspector != nil {
-		return s.render(w, r, status, views.InspectorPane(page.Links, form.Inspector, nil))
+	if wantsPart(r) && form.Opened != nil {
+		return s.render(w, r, status, views.InspectorPane(page.Links, form.Opened, nil))
 	}
-	return s.render(w, r, status, views.InspectPage(page, form))
+	return s.render(w, r, status, views.PastePage(page, form))
 }
 
 // inspectBytes opens data as a content header's payload or as a field table: as one of the two if
 // that is asked for, or else as what it looks like. Links of the page carry the bytes along; where
 // they are too many for that, there is a listing in place of the inspector.
 func (s *Server) inspectBytes(
-	page views.Frame,
+	page shell.Frame,
 	req request,
 	data []byte,
 	as string,
-) (*views.Inspector, *views.Listing, error) {
+) (*opened.Opened, *views.Listing, error) {
 	packed := pack(data)
 	const table, header = "field table", "content header"
-	links := func(as string) views.Links {
+	links := func(as string) address.Links {
 		l := page.Links
 		v := url.Values{packedParam: {packed}}
 		if as != "" {
@@ -273,8 +277,8 @@ func (s *Server) inspectBytes(
 		l.Pasted = v.Encode()
 		return l
 	}
-	o := views.InspectorOptions{Dialect: req.dialect, Now: page.Now, TraceURL: s.cfg.TraceURL}
-	m := views.Message{}
+	o := opened.Options{Dialect: req.dialect, Now: page.Now, TraceURL: s.cfg.TraceURL}
+	m := facts.Message{}
 	ch := wire.ViewContentHeader(data)
 	possible := len(data) >= wire.ContentHeaderFixed && ch.ClassID() == wire.ClassBasic
 	if as == "header" || as == "" && possible && !tableFits(data) {
@@ -290,11 +294,11 @@ func (s *Server) inspectBytes(
 		}
 		m.Properties, m.PropertiesErr = properties(ch)
 		m.BodySize = ch.BodySize()
-		o.Pasted = &views.Pasted{Size: len(data), As: header, Other: table}
+		o.Pasted = &opened.Pasted{Size: len(data), As: header, Other: table}
 		as = "header"
 	} else {
 		m.Headers, m.HasHeaders = data, true
-		o.Pasted = &views.Pasted{Size: len(data), As: table}
+		o.Pasted = &opened.Pasted{Size: len(data), As: table}
 		if possible {
 			o.Pasted.Other = header
 		}
@@ -307,7 +311,7 @@ func (s *Server) inspectBytes(
 		}
 		o.Pasted.OtherURL = links(
 			other,
-		).Inspect(0, func(q *views.Query) { q.At, q.Skip, q.Hex, q.Bytes = 0, 0, 0, views.Range{} })
+		).Opened(0, func(q *address.State) { q.At, q.Skip, q.Hex, q.Bytes = 0, 0, 0, address.Range{} })
 	}
 	if len(packed) > maxPasteParam {
 		s.fullDecodes.Add(1)
@@ -320,7 +324,7 @@ func (s *Server) inspectBytes(
 	page.Links = links(as)
 	o.Links = page.Links
 	s.fullDecodes.Add(1)
-	in := views.BuildInspector(m, o)
+	in := opened.Build(m, o)
 	return &in, nil, nil
 }
 

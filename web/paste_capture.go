@@ -7,6 +7,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/web/capture"
 )
 
@@ -26,7 +27,7 @@ func isCapture(data []byte) bool {
 // inspectCapture lists the messages of a packet capture, each with a link that carries its content
 // header. A message is on the wire what it is in the capture or less, so an archive of a few times
 // its size holds them all.
-func (s *Server) inspectCapture(ctx context.Context, links views.Links, data []byte) (*views.Found, error) {
+func (s *Server) inspectCapture(ctx context.Context, links address.Links, data []byte) (*views.Found, error) {
 	f, err := capture.New("the capture", bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, badPaste(err.Error())
@@ -53,7 +54,7 @@ func (s *Server) inspectCapture(ctx context.Context, links views.Links, data []b
 			size += len(packed)
 			l := links
 			l.Pasted = url.Values{packedParam: {packed}, "as": {"header"}}.Encode()
-			one.URL = l.Inspect(0, func(*views.Query) {})
+			one.URL = l.Opened(0, func(*address.State) {})
 		}
 		found.Messages = append(found.Messages, one)
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/kit"
 )
 
 // errorPage writes f as a page of its own, or as the inspector's content when
@@ -15,9 +17,9 @@ func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, f failure) {
 	// The state in the address is worth keeping as far as it can be read; the
 	// parse of a broken part is what may have failed.
 	values, _ := url.ParseQuery(r.URL.RawQuery)
-	q, bad := views.ParseQuery(values)
+	q, bad := address.Parse(values)
 	if len(bad) > 0 {
-		q = views.Query{}
+		q = address.State{}
 	}
 	frame, problem := s.frame(q), s.problem(f)
 	frame.Title = problem.Title
@@ -32,13 +34,13 @@ func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, f failure) {
 }
 
 // problem says what f means and what to do about it.
-func (s *Server) problem(f failure) *views.Problem {
-	p := &views.Problem{
+func (s *Server) problem(f failure) *kit.Problem {
+	p := &kit.Problem{
 		Status: f.Status,
 		Title:  http.StatusText(f.Status),
 		Msg:    f.text(),
 		Action: "Show the newest messages",
-		URL:    views.Links{Base: s.base}.Home(),
+		URL:    address.Links{Base: s.base}.Home(),
 	}
 	snap := s.archive.Snapshot()
 	first, last := snap.First(), snap.Last()
@@ -46,9 +48,9 @@ func (s *Server) problem(f failure) *views.Problem {
 	case http.StatusGone:
 		p.Title = "Evicted"
 		if last >= first {
-			p.Hint = "The oldest message kept is " + views.Num(first)
+			p.Hint = "The oldest message kept is " + kit.Num(first)
 			if m, err := snap.Get(first); err == nil {
-				p.Hint += ", received " + views.Stamp(m.Received().Truncate(time.Millisecond))
+				p.Hint += ", received " + kit.Stamp(m.Received().Truncate(time.Millisecond))
 			}
 			p.Hint += "; a larger --memory keeps more."
 		}
@@ -58,7 +60,7 @@ func (s *Server) problem(f failure) *views.Problem {
 			break
 		}
 		if last >= first {
-			p.Hint = "Messages " + views.Num(first) + " to " + views.Num(last) + " are kept."
+			p.Hint = "Messages " + kit.Num(first) + " to " + kit.Num(last) + " are kept."
 		} else {
 			p.Hint = "No message has arrived yet."
 		}

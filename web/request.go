@@ -14,7 +14,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
-	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 
 // request is what the parameters of a page or of the API ask for.
 type request struct {
-	views.Query
+	address.State
 	filter  *query.Filter // nil when filterErr is not
 	columns []*query.Operand
 	by      *query.Operand // what a page is put in order by; nil: arrival
@@ -40,11 +40,11 @@ func (s *Server) parse(r *http.Request) (request, error, error) {
 	if err != nil {
 		return request{}, nil, &paramError{"query", "The parameters of this address are not URL-encoded correctly."}
 	}
-	q, bad := views.ParseQuery(values)
+	q, bad := address.Parse(values)
 	if len(bad) > 0 {
 		return request{}, nil, &paramError{bad[0], "The parameter " + bad[0] + " of this address cannot be understood."}
 	}
-	req := request{Query: q, dialect: s.cfg.Dialect, limit: q.Limit, budget: s.cfg.QueryBudget}
+	req := request{State: q, dialect: s.cfg.Dialect, limit: q.Limit, budget: s.cfg.QueryBudget}
 	if q.Dialect != "" {
 		if req.dialect, err = fieldtable.DialectByName(q.Dialect); err != nil {
 			return request{}, nil, &paramError{"dialect", "There is no dialect of this name: " + err.Error() + "."}

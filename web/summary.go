@@ -13,7 +13,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
-	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/listing"
 	"github.com/headerglass/headerglass/web/budget"
 )
 
@@ -34,9 +35,9 @@ const (
 
 // summary is what was counted.
 type summary struct {
-	chart views.Histogram
-	facet *views.Facet
-	total *views.Total // nil where nothing filters
+	chart listing.Histogram
+	facet *listing.Facet
+	total *listing.Total // nil where nothing filters
 }
 
 // summarise counts until ctx is done or limit is over; then the parts say that
@@ -58,15 +59,15 @@ func (s *Server) summarise(
 			return sum, err
 		}
 	}
-	axis, ok := s.axis(snap, req.Query)
+	axis, ok := s.axis(snap, req.State)
 	filtered := !req.filter.MatchesAll()
 	ranged := !req.From.IsZero() || !req.To.IsZero()
 	scan := query.PageRequest{Dialect: req.dialect, ArchiveDialect: s.archive.Dialect()}
 
 	if operandErr != nil {
-		sum.facet = &views.Facet{
+		sum.facet = &listing.Facet{
 			Operand: req.Facet,
-			Error:   &views.QueryError{Offset: operandErr.Offset, End: operandErr.End, Msg: operandErr.Msg},
+			Error:   &listing.QueryError{Offset: operandErr.Offset, End: operandErr.End, Msg: operandErr.Msg},
 		}
 	}
 	if filtered || ranged || split != nil {
@@ -89,14 +90,14 @@ func (s *Server) summarise(
 		}
 		sum.facet = facet(f, snap)
 		if filtered || ranged {
-			sum.total = &views.Total{Matched: f.Matched, Damaged: f.Damaged, Complete: f.Complete}
+			sum.total = &listing.Total{Matched: f.Matched, Damaged: f.Damaged, Complete: f.Complete}
 		}
 	case ranged || filtered && req.filter.ByShape(): // which reads next to nothing
 		n, err := req.filter.Count(ctx, snap, scan)
 		if ended(err) {
 			return sum, err
 		}
-		sum.total = &views.Total{Matched: n.Matched, Damaged: n.Damaged, Complete: n.Complete}
+		sum.total = &listing.Total{Matched: n.Matched, Damaged: n.Damaged, Complete: n.Complete}
 	}
 	if ok && (filtered || split != nil) {
 		scan.From, scan.To = axis.from, axis.to
@@ -107,7 +108,7 @@ func (s *Server) summarise(
 		sum.chart = bars(h)
 		sum.chart.Filtered = filtered
 		if sum.total == nil && filtered { // the axis covers everything kept
-			sum.total = &views.Total{Matched: h.Matched, Damaged: h.Damaged, Complete: h.Complete}
+			sum.total = &listing.Total{Matched: h.Matched, Damaged: h.Damaged, Complete: h.Complete}
 		}
 	} else if split == nil {
 		sum.chart = arrivals(snap, axis, ok)
@@ -119,17 +120,17 @@ func (s *Server) summarise(
 // wholly is the summary of a filter whose matches are all on one page, which
 // therefore need not be looked for again.
 func (s *Server) wholly(snap archive.Snapshot, req request, found query.Page) (summary, bool) {
-	axis, ok := s.axis(snap, req.Query)
+	axis, ok := s.axis(snap, req.State)
 	if !ok || !found.Complete || req.filter.MatchesAll() || req.Damaged || req.Facet != "" ||
 		req.Before != 0 || req.After != 0 || !req.From.IsZero() || !req.To.IsZero() {
 		return summary{}, false
 	}
 	sum := summary{
-		chart: views.Histogram{Step: axis.step, Filtered: true},
-		total: &views.Total{Matched: found.Matched, Damaged: found.Damaged, Complete: true},
+		chart: listing.Histogram{Step: axis.step, Filtered: true},
+		total: &listing.Total{Matched: found.Matched, Damaged: found.Damaged, Complete: true},
 	}
 	for i := range maxBuckets {
-		sum.chart.Buckets = append(sum.chart.Buckets, views.Bucket{Start: axis.from.Add(time.Duration(i) * axis.step)})
+		sum.chart.Buckets = append(sum.chart.Buckets, listing.Bucket{Start: axis.from.Add(time.Duration(i) * axis.step)})
 	}
 	for _, m := range found.Messages {
 		if i := m.Received().Sub(axis.from) / axis.step; i >= 0 && i < maxBuckets {
@@ -140,8 +141,8 @@ func (s *Server) wholly(snap archive.Snapshot, req request, found query.Page) (s
 }
 
 // facet draws what was counted.
-func facet(f query.Facet, snap archive.Snapshot) *views.Facet {
-	v := &views.Facet{
+func facet(f query.Facet, snap archive.Snapshot) *listing.Facet {
+	v := &listing.Facet{
 		Operand: f.Operand,
 		Matched: f.Matched,
 		With:    f.With,
@@ -152,7 +153,7 @@ func facet(f query.Facet, snap archive.Snapshot) *views.Facet {
 		Kept:    snap.Last() - min(snap.First()-1, snap.Last()),
 	}
 	for _, value := range f.Values {
-		v.Values = append(v.Values, views.FacetValue{
+		v.Values = append(v.Values, listing.FacetValue{
 			Text:   []byte(value.Text),
 			Cut:    value.Cut,
 			Tag:    value.Tag,
@@ -161,9 +162,9 @@ func facet(f query.Facet, snap archive.Snapshot) *views.Facet {
 		})
 	}
 	for tag, n := range f.Tags {
-		v.Types = append(v.Types, views.TagCount{Tag: tag, Count: n})
+		v.Types = append(v.Types, listing.TagCount{Tag: tag, Count: n})
 	}
-	slices.SortFunc(v.Types, func(a, b views.TagCount) int {
+	slices.SortFunc(v.Types, func(a, b listing.TagCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Tag, b.Tag))
 	})
 	return v
@@ -178,7 +179,7 @@ type axis struct {
 // axis covers the time range asked for or everything kept. It has the same
 // number of steps however little there is, so that a bar is as wide at first as
 // later, and a short range is seen among what surrounds it.
-func (s *Server) axis(snap archive.Snapshot, q views.Query) (axis, bool) {
+func (s *Server) axis(snap archive.Snapshot, q address.State) (axis, bool) {
 	oldest, err := snap.Get(snap.First())
 	if err != nil {
 		return axis{}, false
@@ -220,26 +221,26 @@ func (s *Server) axis(snap archive.Snapshot, q views.Query) (axis, bool) {
 }
 
 // arrivals counts everything that has arrived, from the archive's counters.
-func arrivals(snap archive.Snapshot, a axis, ok bool) views.Histogram {
+func arrivals(snap archive.Snapshot, a axis, ok bool) listing.Histogram {
 	if !ok {
-		return views.Histogram{}
+		return listing.Histogram{}
 	}
 	h := snap.Histogram(a.from, a.to, maxBuckets)
-	c := views.Histogram{Step: h.Step}
+	c := listing.Histogram{Step: h.Step}
 	for i, n := range h.Counts {
-		c.Buckets = append(c.Buckets, views.Bucket{Start: h.From.Add(time.Duration(i) * h.Step), Count: n})
+		c.Buckets = append(c.Buckets, listing.Bucket{Start: h.From.Add(time.Duration(i) * h.Step), Count: n})
 	}
 	return c
 }
 
 // bars draws a histogram of what matches.
-func bars(h query.Histogram) views.Histogram {
-	c := views.Histogram{Step: h.Width, Partial: !h.Complete}
+func bars(h query.Histogram) listing.Histogram {
+	c := listing.Histogram{Step: h.Width, Partial: !h.Complete}
 	for _, s := range h.Series {
-		c.Series = append(c.Series, views.Series{Text: []byte(s.Text), Total: s.Total})
+		c.Series = append(c.Series, listing.Series{Text: []byte(s.Text), Total: s.Total})
 	}
 	for i, n := range h.Counts {
-		b := views.Bucket{Start: h.Start.Add(time.Duration(i) * h.Width), Count: n}
+		b := listing.Bucket{Start: h.Start.Add(time.Duration(i) * h.Width), Count: n}
 		for _, s := range h.Series {
 			b.Parts = append(b.Parts, s.Counts[i])
 		}
@@ -255,17 +256,17 @@ type parts struct {
 	Total string `json:"total"`
 }
 
-func (sum summary) draw(ctx context.Context, links views.Links) (parts, error) {
+func (sum summary) draw(ctx context.Context, links address.Links) (parts, error) {
 	var p parts
 	var buf bytes.Buffer
-	err := views.Chart(sum.chart, links).Render(ctx, &buf)
+	err := listing.Chart(sum.chart, links).Render(ctx, &buf)
 	p.Chart = buf.String()
 	buf.Reset()
-	err = errors.Join(err, views.FacetPanel(sum.facet, sum.chart, links).Render(ctx, &buf))
+	err = errors.Join(err, listing.FacetPanel(sum.facet, sum.chart, links).Render(ctx, &buf))
 	p.Facet = buf.String()
 	buf.Reset()
 	if sum.total != nil {
-		err = errors.Join(err, views.TotalLine(*sum.total, links).Render(ctx, &buf))
+		err = errors.Join(err, listing.TotalLine(*sum.total, links).Render(ctx, &buf))
 		p.Total = buf.String()
 	}
 	return p, err
@@ -284,7 +285,7 @@ func (s *Server) serveSummary(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := sum.draw(r.Context(), views.Links{Base: s.base, Query: req.Query})
+	p, err := sum.draw(r.Context(), address.Links{Base: s.base, State: req.State})
 	if err != nil {
 		return err
 	}

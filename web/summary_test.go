@@ -14,6 +14,9 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/listing"
+	"github.com/headerglass/headerglass/views/shell"
 )
 
 // facetRows are the values in the panel as a reader sees them, with where they
@@ -128,16 +131,16 @@ func TestHistogram(t *testing.T) {
 	for _, tt := range []struct {
 		query string
 		want  map[int]uint64 // seconds after noon
-		total *views.Total
+		total *listing.Total
 	}{
 		{"", map[int]uint64{0: 1, 1: 1, 29: 1, -1: 0, 30: 0}, nil},
-		{"q=tenant%3Dt1", map[int]uint64{0: 0, 1: 1, 28: 1, 29: 0}, &views.Total{Matched: 10, Complete: true}},
+		{"q=tenant%3Dt1", map[int]uint64{0: 0, 1: 1, 28: 1, 29: 0}, &listing.Total{Matched: 10, Complete: true}},
 		{"facet=tenant", map[int]uint64{0: 1, 29: 1}, nil},
-		{"q=tenant%3Dt1&facet=$exchange", map[int]uint64{1: 1, 2: 0}, &views.Total{Matched: 10, Complete: true}},
+		{"q=tenant%3Dt1&facet=$exchange", map[int]uint64{1: 1, 2: 0}, &listing.Total{Matched: 10, Complete: true}},
 		{
 			"from=2026-03-01T12:00:10Z&to=2026-03-01T12:00:12Z",
 			map[int]uint64{0: 1, 10: 1, 29: 1},
-			&views.Total{Matched: 2, Complete: true},
+			&listing.Total{Matched: 2, Complete: true},
 		},
 	} {
 		sum, err := f.summarise(t.Context(), f.archive.Snapshot(), req(tt.query), time.Minute)
@@ -184,7 +187,7 @@ func TestPageThatHoldsAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req := request{Query: views.Query{Q: q}, filter: filter, dialect: f.cfg.Dialect, limit: 50, budget: time.Minute}
+		req := request{State: address.State{Q: q}, filter: filter, dialect: f.cfg.Dialect, limit: 50, budget: time.Minute}
 		snap := f.archive.Snapshot()
 		found, err := f.page(t.Context(), snap, req)
 		if err != nil {
@@ -213,7 +216,7 @@ func TestCountsAreBoundedInTime(t *testing.T) {
 	f := newFixture(t)
 	f.fill(3000)
 	req := request{
-		Query:   views.Query{Q: "tenant = 't1'", Facet: "tenant"},
+		State:   address.State{Q: "tenant = 't1'", Facet: "tenant"},
 		filter:  f.all,
 		dialect: f.cfg.Dialect,
 		limit:   50,
@@ -222,10 +225,10 @@ func TestCountsAreBoundedInTime(t *testing.T) {
 	if err == nil && (!sum.facet.Partial || sum.facet.Kept != 3000 || sum.facet.Looked >= 3000 || !sum.chart.Partial) {
 		t.Errorf("facet %+v, chart partial %v", sum.facet, sum.chart.Partial)
 	}
-	p := views.Page{ListPage: views.ListPage{
-		Frame: views.Frame{Links: views.Links{Query: views.Query{Q: "x"}}},
-		List:  views.List{Count: &views.Total{Matched: 5}},
-		Bar:   views.QueryBar{Explain: &views.Explain{}},
+	p := views.Page{Page: listing.Page{
+		Frame: shell.Frame{Links: address.Links{State: address.State{Q: "x"}}},
+		List:  listing.List{Count: &listing.Total{Matched: 5}},
+		Bar:   listing.QueryBar{Explain: &listing.Explain{}},
 	}}
 	var b strings.Builder
 	if err := views.Document(p).Render(t.Context(), &b); err != nil {
@@ -254,7 +257,7 @@ func TestPageWhileBusy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := request{Query: views.Query{Facet: "tenant"}, filter: f.all, dialect: f.cfg.Dialect, limit: 50}
+	req := request{State: address.State{Facet: "tenant"}, filter: f.all, dialect: f.cfg.Dialect, limit: 50}
 	if _, err := f.summarise(t.Context(), f.archive.Snapshot(), req, time.Millisecond); fail(
 		err,
 	).Status != http.StatusServiceUnavailable {

@@ -1,0 +1,269 @@
+// Package address is what a page shows, as its address: the state in a URL's query, and every link
+// that a page has.
+package address
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/query"
+)
+
+// Links builds every URL of a page from where the explorer is mounted and what the page shows.
+type Links struct {
+	// Base is the path the explorer is mounted under: "" or "/explore", without a slash at the end.
+	Base  string
+	State State
+	// Pasted are the parameters that hold the bytes of an opened message that is not in the
+	// archive, as "base64=…"; "" = it is.
+	Pasted string
+	// Open is the opened message, which stays open when the list beside it gets other columns; 0 =
+	// none.
+	Open uint64
+}
+
+func (l Links) url(path string, q State) string {
+	u := l.Base + path
+	if v := q.Values(); len(v) > 0 {
+		u += "?" + v.Encode()
+	}
+	return u
+}
+
+// Home is the newest page without any filter.
+func (l Links) Home() string { return l.Base + "/" }
+
+// List is the page of the list that is shown now.
+func (l Links) List() string { return l.url("/", l.State.inList()) }
+
+// Latest is the newest page under the current filter.
+func (l Links) Latest() string { return l.url("/", l.State.fromStart()) }
+
+// Older is the page of messages before seq.
+func (l Links) Older(seq uint64) string {
+	q := l.State.fromStart()
+	q.Before = seq
+	return l.url("/", q)
+}
+
+// Newer is the page of messages after seq.
+func (l Links) Newer(seq uint64) string {
+	q := l.State.fromStart()
+	q.After = seq
+	return l.url("/", q)
+}
+
+// Filter is the newest page under another filter.
+func (l Links) Filter(filter string) string {
+	q := l.State.fromStart()
+	q.Q, q.Damaged = filter, false
+	return l.url("/", q)
+}
+
+// Undecided is the newest page with the messages that the filter cannot decide, or without them.
+func (l Links) Undecided(show bool) string {
+	q := l.State.fromStart()
+	q.Damaged = show
+	return l.url("/", q)
+}
+
+// Facet is the current page with the values of an operand counted; "" counts none.
+func (l Links) Facet(operand string) string {
+	at, q := l.stay()
+	q.Facet = operand
+	return l.url(at, q)
+}
+
+// Sort is the current page in another order.
+func (l Links) Sort(by Sort) string {
+	at, q := l.stay()
+	q.Sort = by
+	return l.url(at, q)
+}
+
+// GoLive is the newest page under the current filter, in the order that new messages can be added
+// to.
+func (l Links) GoLive() string {
+	q := l.State.fromStart()
+	q.To, q.Sort, q.Damaged = time.Time{}, Sort{}, false
+	return l.url("/", q)
+}
+
+// And is the newest page under the current filter and one more condition.
+func (l Links) And(condition string) string {
+	return l.Filter(query.Conjoin(l.State.Q, condition))
+}
+
+// Between is the newest page of messages received in [from, to).
+func (l Links) Between(from, to time.Time) string {
+	q := l.State.fromStart()
+	q.From, q.To = from, to
+	return l.url("/", q)
+}
+
+// stay is the path and the state of the current page, the opened message included. It is not a page
+// without a list.
+func (l Links) stay() (string, State) {
+	if l.Open == 0 {
+		return "/", l.State.inList()
+	}
+	q := l.State
+	q.Full = false
+	return messagePath(l.Open), q
+}
+
+// AddColumn is the current page with one more column, unless it has that one.
+func (l Links) AddColumn(path string) string {
+	at, q := l.stay()
+	if !slices.Contains(q.Columns, path) {
+		q.Columns = append(q.Columns[:len(q.Columns):len(q.Columns)], path)
+	}
+	return l.url(at, q)
+}
+
+// DropColumn is the current page without a column.
+func (l Links) DropColumn(path string) string {
+	at, q := l.stay()
+	var rest []string
+	for _, c := range q.Columns {
+		if c != path {
+			rest = append(rest, c)
+		}
+	}
+	q.Columns = rest
+	if q.Sort.Path == path {
+		q.Sort = Sort{}
+	}
+	return l.url(at, q)
+}
+
+// Message is a message beside the current list.
+func (l Links) Message(seq uint64) string {
+	full := l.State.Full
+	q := l.State.inList()
+	q.Full = full
+	return l.url(messagePath(seq), q)
+}
+
+// Opened is a message in another state of the inspector.
+func (l Links) Opened(seq uint64, change func(*State)) string {
+	q := l.State
+	change(&q)
+	if l.Pasted != "" {
+		u := l.Base + "/inspect?" + l.Pasted
+		if v := q.Values(); len(v) > 0 {
+			u += "&" + v.Encode()
+		}
+		return u
+	}
+	return l.url(messagePath(seq), q)
+}
+
+// Form is the action of a form that opens a message, or pasted bytes, in another state.
+func (l Links) Form(seq uint64) string {
+	if l.Pasted != "" {
+		return l.Paste()
+	}
+	return l.Base + messagePath(seq)
+}
+
+// HiddenFields are the fields that such a form carries along: the page's state without what the form asks
+// for.
+func (l Links) HiddenFields(without ...string) [][2]string {
+	v := l.State.Values()
+	if l.Pasted != "" {
+		pasted, err := url.ParseQuery(l.Pasted)
+		if err == nil {
+			maps.Copy(v, pasted)
+		}
+	}
+	var fields [][2]string
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if !slices.Contains(without, name) {
+			for _, s := range v[name] {
+				fields = append(fields, [2]string{name, s})
+			}
+		}
+	}
+	return fields
+}
+
+// Paste is the page that reads bytes from elsewhere.
+func (l Links) Paste() string { return l.Base + "/inspect" }
+
+// Diff compares messages, in this order.
+func (l Links) Diff(seqs ...uint64) string {
+	v := url.Values{}
+	for _, seq := range seqs {
+		v.Add("m", strconv.FormatUint(seq, 10))
+	}
+	if l.State.Dialect != "" {
+		v.Set("dialect", l.State.Dialect)
+	}
+	u := l.Base + "/diff"
+	if len(v) > 0 {
+		u += "?" + v.Encode()
+	}
+	return u
+}
+
+// CompareForm is the action of a form that names the messages to compare.
+func (l Links) CompareForm() string { return l.Base + "/diff" }
+
+// DiffNext compares a message with the nearest older or newer one that has its exchange and routing
+// key.
+func (l Links) DiffNext(seq uint64, older bool) string {
+	with := "newer"
+	if older {
+		with = "older"
+	}
+	return l.Base + "/diff?m=" + strconv.FormatUint(seq, 10) + "&with=" + with
+}
+
+// Download is the address of headers.bin, content-header.bin or body.bin.
+func (l Links) Download(seq uint64, name string) string {
+	return l.Base + messagePath(seq) + "/" + name
+}
+
+// JSON is the message as typed JSON.
+func (l Links) JSON(seq uint64) string {
+	return l.Base + "/api/messages/" + strconv.FormatUint(seq, 10)
+}
+
+// Live is the address of the websocket under the current filter, without the cursor.
+func (l Links) Live() string {
+	q := State{
+		Q:       l.State.Q,
+		Columns: l.State.Columns,
+		From:    l.State.From,
+		Zone:    l.State.Zone,
+		Dialect: l.State.Dialect,
+		Facet:   l.State.Facet,
+	}
+	return l.url("/live", q)
+}
+
+// Summary is where the total, the histogram and the values are counted over everything that the
+// page lists.
+func (l Links) Summary() string {
+	return l.url("/summary", l.State.fromStart())
+}
+
+// Export is a file of everything that the page lists, in the form of this extension, whatever page
+// of it is shown.
+func (l Links) Export(extension string) string {
+	q := l.State.fromStart()
+	q.Limit, q.Facet, q.Sort, q.Damaged = 0, "", Sort{}, false
+	return l.url("/export."+extension, q)
+}
+
+// Complete is where the filter's input asks for names; the text before the cursor is added as q.
+func (l Links) Complete() string { return l.Base + "/api/complete" }
+
+// Static is the address of an asset, given its hashed name.
+func (l Links) Static(hashed string) string { return l.Base + "/static/" + hashed }
+
+func messagePath(seq uint64) string { return "/m/" + strconv.FormatUint(seq, 10) }

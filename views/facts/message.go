@@ -1,0 +1,34 @@
+// Package facts is what a page is drawn from: one message as delivered, what was removed from it,
+// and where its table is damaged.
+package facts
+
+import (
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/views/address"
+)
+
+// Message is what an inspector is built from: the facts and bytes of one message, as delivered.
+type Message struct {
+	Seq         uint64
+	Received    time.Time
+	DeliveryTag uint64
+	Redelivered bool
+	Exchange    []byte
+	RoutingKey  []byte
+	ConsumerTag []byte
+	// Headers is the headers property: an encoded field table with its length octets. HasHeaders is
+	// false when the property is not set.
+	Headers       []byte
+	HasHeaders    bool
+	HeadersOffset int    // where Headers begins in ContentHeader, bytes
+	ContentHeader []byte // the whole payload
+	// Removed are the bytes of ContentHeader that --redact took out before the message was stored,
+	// in order.
+	Removed       []address.Range
+	Properties    []wire.Property
+	PropertiesErr string // why the properties end early; "" = they do not
+	Body          []byte // what is kept of it
+	BodySize      uint64 // bytes, as declared
+}

@@ -1,0 +1,73 @@
+package listing
+
+import "time"
+
+// List is one page of messages, newest first.
+type List struct {
+	Rows    []Row
+	Columns []Column // extra columns, in order; each Row has as many Cells
+	// Newer and Older are cursors for the links of that name; 0 = there is nothing there. Newer is
+	// a sequence number to show what came after, Older one to show what came before. NewerIsLatest
+	// leads the Newer link to the newest page instead.
+	Newer, Older  uint64
+	NewerIsLatest bool
+	Total         uint64 // messages kept, filter or not
+	// Count is how many match; nil where nothing filters.
+	Count      *Total
+	Selected   uint64 // sequence number of the opened message; 0 = none
+	Incomplete bool   // the time budget ended before the page was full; Older goes on from there
+	// Empty says why there are no rows; ignored while there are some.
+	Empty EmptyReason
+	// Nearest are filters like one that matched nothing, with names that were seen.
+	Nearest []string
+	Last    uint64 // the newest sequence number this page has taken into account: where live begins
+}
+
+// Column is an extra column: the value at a path, with the links that take the column out and sort
+// by it.
+type Column struct {
+	Path string
+	Tags []byte // the types of its values on this page
+}
+
+// EmptyReason tells the empty states of a list apart.
+type EmptyReason uint8
+
+const (
+	EmptyNoMessages EmptyReason = iota // nothing has arrived yet
+	EmptyNoMatch                       // the filter matches nothing that is kept
+	EmptyEndOfList                     // the cursor stands past the oldest message kept
+)
+
+// Row is one message in the list. Nothing of it needs a decoded table.
+type Row struct {
+	Seq         uint64
+	Received    time.Time
+	Exchange    []byte
+	RoutingKey  []byte
+	Redelivered bool
+	NoHeaders   bool     // the headers property is not set
+	HeaderCount int      // top-level fields before any damage
+	HeaderBytes int      // the table with its length octets
+	BodyBytes   uint64   // as declared by the content header
+	BodyKept    int      // how many of them are kept
+	Damaged     bool     // somewhere in the table or in the other properties
+	Duplicates  bool     // a name more than once at top level
+	Redacted    bool     // stored without some of its values
+	Undecided   bool     // listed although the filter cannot decide it
+	Keys        []string // the first few names, a preview; nil leaves it out
+	Cells       []Cell   // one for each column
+	New         bool     // arrived while the page was open: fades in
+}
+
+// Cell is a value in an extra column. The zero value is drawn as absent.
+type Cell struct {
+	Tag  byte
+	Text []byte // as fieldtable's Value.AppendText writes it
+	Set  bool
+	// Property: the value is not a header's, so it has no tag.
+	Property bool
+	// Removed: the message was stored without the value. Damaged: the table cannot be read as far
+	// as the value.
+	Removed, Damaged bool
+}

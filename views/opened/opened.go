@@ -1,0 +1,120 @@
+// Package opened draws one message: its headers as a tree and as bytes, what clients make of them,
+// properties and body.
+package opened
+
+import (
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/facts"
+	"github.com/headerglass/headerglass/views/snippet"
+)
+
+// Options say how a message is opened.
+type Options struct {
+	// with the state of the request: dialect, page of the tree, page of the bytes
+	Links   address.Links
+	Dialect *fieldtable.Dialect // nil = Lenient
+	Older   uint64              // the next older message in the list; 0 = none
+	Newer   uint64              // the next newer one; 0 = none
+	Now     time.Time           // for relative times; zero leaves them out
+	// TraceURL is where traces are shown, with {trace} and {span} where their ids go; "" = nowhere.
+	TraceURL string
+	// Pasted says that the message is bytes from elsewhere; Links then has Pasted set. Nil = it is
+	// in the archive.
+	Pasted *Pasted
+}
+
+// Pasted is what the page knows of bytes that someone brought.
+type Pasted struct {
+	Size int
+	As   string // what they are read as, in words: "field table"
+	// Other is the other thing they can be read as, and OtherURL leads there; "" = nothing.
+	Other, OtherURL string
+}
+
+// Opened is an opened message, ready to be drawn.
+type Opened struct {
+	Links        address.Links
+	Message      facts.Message
+	Older, Newer uint64
+	Now          time.Time
+	Headers      Headers
+	Hex          Hex
+	Properties   []PropertyRow
+	Body         Body
+	// Readings is how clients read the table; only worked out on its tab.
+	Readings []fieldtable.Reading
+	// Deaths is the x-death header; nil = there is none.
+	Deaths *Deaths
+	// Code is the message as code; only written on its tab.
+	Code   *snippet.Code
+	Pasted *Pasted
+}
+
+// damaged reports whether some of the content header cannot be read.
+func (in *Opened) damaged() bool {
+	return in.Headers.Damage != nil || in.Message.PropertiesErr != ""
+}
+
+// Build opens a message: the one place where a whole header table is decoded.
+func Build(m facts.Message, o Options) Opened {
+	d := o.Dialect
+	if d == nil {
+		d = fieldtable.Lenient()
+	}
+	o.Links.Open = m.Seq
+	in := Opened{Links: o.Links, Message: m, Older: o.Older, Newer: o.Newer, Now: o.Now, Pasted: o.Pasted}
+	in.Body = BuildBody(m.Body, m.BodySize, o.Links, m.Seq)
+	for _, p := range m.Properties {
+		in.Properties = append(in.Properties, NewProperty(p, m.Removed, o.Now))
+	}
+	tree := TreeOptions{
+		Links:    o.Links,
+		Seq:      m.Seq,
+		Now:      o.Now,
+		TraceURL: o.TraceURL,
+		Removed:  facts.Within(m.Removed, m.HeadersOffset),
+	}
+	if !m.HasHeaders {
+		if o.Links.State.Tab == address.TabCode {
+			code := snippet.Build(m, fieldtable.Table{}, o.Links)
+			in.Code = &code
+		}
+		return in
+	}
+	t := fieldtable.View(m.Headers, d)
+	hints := fieldtable.Hints(t)
+	h := &in.Headers
+	h.Set = true
+	if o.Links.State.Tab == address.TabReadings {
+		in.Readings = fieldtable.Readings(t)
+	}
+	if d, ok := buildDeaths(t, tree); ok {
+		in.Deaths = &d
+	}
+	if o.Links.State.Tab == address.TabCode {
+		code := snippet.Build(m, t, o.Links)
+		in.Code = &code
+	}
+	h.Tree = BuildTree(m.Headers, t, hints, tree)
+	from := o.Links.State.Hex
+	if from == 0 && o.Links.State.At != 0 && len(h.Tree.Nodes) > 0 {
+		from = h.Tree.Nodes[0].Offset // where the tree begins
+	}
+	in.Hex = BuildHex(m.Headers, t, from, o.Links, m.Seq)
+	for _, hint := range hints {
+		h.Hints = append(h.Hints, Hint{Path: hint.Path, Text: hint.Text, Offset: hint.Offset})
+	}
+	if err := t.Valid(); err != nil {
+		h.Damage = facts.NewDamage(err, len(m.Headers), len(m.Headers))
+		for _, other := range fieldtable.ExactDialects(m.Headers) {
+			h.Others = append(h.Others, dialectOption(other, false, o.Links, m.Seq))
+		}
+	}
+	for _, other := range fieldtable.Dialects() {
+		h.Dialects = append(h.Dialects, dialectOption(other, other == d, o.Links, m.Seq))
+	}
+	return in
+}

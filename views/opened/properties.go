@@ -1,0 +1,54 @@
+package opened
+
+import (
+	"encoding/binary"
+	"strconv"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/facts"
+	"github.com/headerglass/headerglass/views/kit"
+)
+
+// PropertyRow is a basic property, drawn.
+type PropertyRow struct {
+	Name        string
+	Parts       []kit.Part
+	Empty       bool // an empty string
+	Removed     bool // the message was stored without its value
+	Notes       []Note
+	Offset, End int
+}
+
+func NewProperty(p wire.Property, removed []address.Range, now time.Time) PropertyRow {
+	row := PropertyRow{Name: p.Name, Offset: p.Offset, End: p.End}
+	switch {
+	case p.Form() != wire.FormTable && facts.Touched(removed, p.Offset, p.End):
+		row.Removed = true
+	case p.Form() == wire.FormTable:
+		row.Parts = []kit.Part{{Text: strconv.Itoa(len(p.Raw)) + " bytes"}}
+		row.Notes = []Note{{Text: "shown above"}}
+	case p.Form() == wire.FormOctet && len(p.Raw) == 1:
+		row.Parts = []kit.Part{{Text: strconv.Itoa(int(p.Raw[0]))}}
+		if p.Name == "delivery_mode" {
+			switch p.Raw[0] {
+			case 1:
+				row.Notes = []Note{{Text: "transient"}}
+			case 2:
+				row.Notes = []Note{{Text: "persistent"}}
+			}
+		}
+	case p.Form() == wire.FormTimestamp && len(p.Raw) == 8:
+		n := int64(binary.BigEndian.Uint64(p.Raw))
+		row.Parts = []kit.Part{{Text: strconv.FormatInt(n, 10)}}
+		row.Notes = timestampNotes(fieldtable.Timestamp{Value: n}, now)
+	case len(p.Raw) == 0:
+		row.Parts = []kit.Part{{Text: `""`}}
+		row.Empty = true
+	default:
+		row.Parts = kit.Parts(p.Raw)
+	}
+	return row
+}

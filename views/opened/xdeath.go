@@ -1,0 +1,254 @@
+package opened
+
+import (
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/views/facts"
+	"github.com/headerglass/headerglass/views/kit"
+)
+
+// xDeath is the header that RabbitMQ keeps of a message's dead-letterings: an array of tables, one
+// for each queue and reason, with the latest first (https://www.rabbitmq.com/docs/dlx).
+const xDeath = "x-death"
+
+// maxDeaths bounds the rows of a timeline; RabbitMQ writes one for each queue and reason.
+const maxDeaths = 200
+
+// Deaths is a message's x-death header as a timeline.
+type Deaths struct {
+	Rows []Death
+	// Odd says in one sentence why there are no rows, though the header is there.
+	Odd string
+	// More is how many entries are not shown.
+	More int
+	// Total is the sum of the counts that can be read; Counted is how many entries have one.
+	// Overflow says that the sum is beyond 64 bits.
+	Total    uint64
+	Overflow bool
+	Counted  int
+	// First and Last are the earliest and the latest time that can be read; zero = none.
+	First, Last time.Time
+	// Damage is what ends the header early; nil = nothing.
+	Damage *facts.Damage
+	// Fields is how many headers of this name there are; the first one is shown.
+	Fields int
+	URL    string // the header in the tree
+}
+
+// Death is one entry: what happened to the message in one queue for one reason.
+type Death struct {
+	Index  int
+	Odd    string // why it is no entry; "" = it is one
+	Queue  DeathValue
+	Reason DeathValue
+	// Exchange and Keys are where the message had been published to when it died.
+	Exchange   DeathValue
+	Keys       []DeathValue
+	Count      DeathValue
+	Time       DeathValue
+	Expiration DeathValue // original-expiration
+	Damage     *facts.Damage
+	Reading    string // what happened, in words
+	URL        string // the entry in the tree
+}
+
+// DeathValue is one value of an entry, exact. The zero value is absent.
+type DeathValue struct {
+	Set     bool
+	Removed bool
+	Parts   []kit.Part
+	Tag     byte
+	Kind    string // when it is not the type that RabbitMQ writes
+	Notes   []Note
+}
+
+// buildDeaths reads the header out of a table. ok is false when the table has none before any
+// damage.
+func buildDeaths(t fieldtable.Table, o TreeOptions) (d Deaths, ok bool) {
+	var field fieldtable.Field
+	for s := t.Scan(); s.Next(); {
+		if f := s.Field(); string(f.Name) == xDeath {
+			if d.Fields++; d.Fields == 1 {
+				field = f
+			}
+		}
+	}
+	if d.Fields == 0 {
+		return d, false
+	}
+	b := &treeBuilder{TreeOptions: o}
+	d.URL = b.at(field.Offset, 0)
+	if facts.Without(b.Removed, field.Value) {
+		d.Odd = "The header was stored without its value: --redact names it."
+		return d, true
+	}
+	array, isArray := field.Value.Array()
+	if !isArray {
+		d.Odd = "RabbitMQ writes x-death as an array of tables; this one is of type " + field.Value.Kind().
+			String() +
+			"."
+		return d, true
+	}
+	s := array.Scan()
+	for s.Next() {
+		v := s.Field().Value
+		if len(d.Rows) == maxDeaths {
+			d.More++
+			continue
+		}
+		row := b.death(v)
+		row.Index = len(d.Rows)
+		row.URL = b.at(v.Offset(), 0)
+		d.Rows = append(d.Rows, row)
+		entry, isTable := v.Table()
+		if !isTable {
+			continue
+		}
+		if n, ok := entry.Get("count"); ok && !facts.Without(b.Removed, n) {
+			if count, ok := n.Int64(); ok && count >= 0 {
+				sum, carry := bits.Add64(d.Total, uint64(count), 0)
+				d.Total, d.Overflow = sum, d.Overflow || carry != 0
+				d.Counted++
+			}
+		}
+		if at, ok := entry.Get("time"); ok && !facts.Without(b.Removed, at) {
+			if ts, ok := at.Timestamp(); ok {
+				if moment, ok := ts.Time(); ok {
+					if d.First.IsZero() || moment.Before(d.First) {
+						d.First = moment
+					}
+					if moment.After(d.Last) {
+						d.Last = moment
+					}
+				}
+			}
+		}
+	}
+	if err := s.Err(); err != nil {
+		d.Damage = facts.NewDamage(err, s.Offset(), field.Value.End())
+	}
+	if len(d.Rows) == 0 && d.Damage == nil {
+		d.Odd = "The header is an empty array."
+	}
+	return d, true
+}
+
+func (b *treeBuilder) death(v fieldtable.Value) Death {
+	var d Death
+	t, ok := v.Table()
+	if !ok {
+		d.Odd = "not a table but of type " + v.Kind().String()
+		return d
+	}
+	if facts.Without(b.Removed, v) {
+		d.Odd = kit.RemovedText
+		return d
+	}
+	get := func(name string, kinds ...fieldtable.Kind) DeathValue {
+		v, ok := t.Get(name)
+		if !ok {
+			return DeathValue{}
+		}
+		return b.deathValue(v, kinds...)
+	}
+	d.Queue = get("queue", fieldtable.KindLongStr)
+	d.Reason = get("reason", fieldtable.KindLongStr)
+	d.Exchange = get("exchange", fieldtable.KindLongStr)
+	d.Count = get("count", fieldtable.KindInt64)
+	d.Time = get("time", fieldtable.KindTimestamp)
+	d.Expiration = get("original-expiration", fieldtable.KindLongStr)
+	if v, ok := t.Get("routing-keys"); ok {
+		if keys, isArray := v.Array(); isArray && !facts.Without(b.Removed, v) {
+			for key := range keys.All() {
+				if key.IsZero() {
+					break // damage, which the entry as a whole reports
+				}
+				if len(d.Keys) == 20 {
+					d.Keys = append(d.Keys, DeathValue{Set: true, Parts: []kit.Part{{Text: "…"}}, Tag: 'S'})
+					break
+				}
+				d.Keys = append(d.Keys, b.deathValue(key, fieldtable.KindLongStr))
+			}
+		} else {
+			d.Keys = []DeathValue{b.deathValue(v)}
+		}
+	}
+	if v, ok := t.Get("reason"); ok && !facts.Without(b.Removed, v) {
+		reason, _ := v.Text()
+		d.Reading = reasonWords(string(reason))
+	}
+	if err := t.Valid(); err != nil {
+		d.Damage = facts.NewDamage(err, v.End(), v.End())
+	}
+	return d
+}
+
+func (b *treeBuilder) deathValue(v fieldtable.Value, kinds ...fieldtable.Kind) DeathValue {
+	out := DeathValue{Set: true, Tag: v.Tag()}
+	if !slices.Contains(kinds, v.Kind()) {
+		out.Kind = v.Kind().String()
+	}
+	if facts.Without(b.Removed, v) {
+		out.Removed = true
+		return out
+	}
+	text := v.AppendText(nil)
+	if len(text) == 0 {
+		out.Parts = []kit.Part{{Text: `""`}}
+	} else if head := kit.Clip(text, clipBytes); len(head) < len(text) {
+		out.Parts = append(kit.Parts(head), kit.Part{Text: "…"})
+	} else {
+		out.Parts = kit.Parts(text)
+	}
+	if ts, ok := v.Timestamp(); ok {
+		out.Notes = timestampNotes(ts, b.Now)
+	}
+	return out
+}
+
+// reasonWords explains the reasons that RabbitMQ gives.
+func reasonWords(reason string) string {
+	switch reason {
+	case "rejected":
+		return "a consumer rejected it without requeueing"
+	case "expired":
+		return "it outlived its time to live"
+	case "maxlen":
+		return "the queue was over its length limit"
+	case "delivery_limit":
+		return "it was returned more often than the quorum queue allows"
+	default:
+		return ""
+	}
+}
+
+func entries(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return kit.Num(n) + " entries"
+}
+
+func deathsSentence(d *Deaths) string {
+	var s string
+	n := entries(len(d.Rows) + d.More)
+	switch {
+	case d.Overflow:
+		s = "Dead-lettered more than 2⁶⁴ times, in " + n
+	case d.Counted > 0:
+		s = "Dead-lettered " + kit.Plural(d.Total, "time") + ", in " + n
+	default:
+		s = n
+	}
+	switch {
+	case d.First.IsZero():
+	case d.First.Equal(d.Last):
+		s += ", at " + kit.Stamp(d.Last)
+	default:
+		s += ", from " + kit.Stamp(d.First) + " to " + kit.Stamp(d.Last)
+	}
+	return s + ". The latest stands first, as RabbitMQ writes it; a time is that of an entry's first death."
+}

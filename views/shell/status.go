@@ -1,0 +1,196 @@
+package shell
+
+import (
+	"strings"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/views/kit"
+)
+
+// StateClass is how a state looks: good, waiting, bad or quiet.
+func StateClass(s source.State) string {
+	switch s {
+	case source.Consuming, source.WindowFull, source.Replayed:
+		return "good"
+	case source.Connecting, source.Reconnecting, source.Replaying, source.Paused, source.Idle:
+		return "wait"
+	case source.Blocked, source.SpoolFull, source.SpoolFailed:
+		return "bad"
+	default:
+		return "quiet"
+	}
+}
+
+// conduct is what the page says about a mode.
+type conduct struct {
+	Class, icon string // of the safety badge
+	Badge       string // its words
+	Doing       string // what reading does to what is read, in sentences
+	exit        string // what happens to it when the explorer ends; "" = nothing
+	acked       string // what acknowledging has done, as the name of a count; "" = the count says nothing
+}
+
+// ConductOf words what the source does.
+func ConductOf(s source.Status) conduct {
+	c := conduct{Class: "safe", icon: "shield", Badge: string(s.Mode), Doing: "Nothing is consumed at the moment."}
+	switch s.Mode {
+	case source.Peek:
+		c.Badge = "peek: holds " + kit.Num(s.Held) + ", returns them on exit"
+		c.Doing = "Messages are taken without acknowledging them, kept from other consumers while they are held, " +
+			"and given back to the queue with basic.nack. None is removed."
+		c.exit = "On exit what is held, " + kit.Plural(s.Held, "message") +
+			", is given back with basic.nack and requeue, flagged as redelivered. " +
+			"If the process is killed, the broker requeues them itself."
+		if s.Held == 0 {
+			c.exit = "On exit there is nothing to give back at the moment."
+		}
+	case source.Drain:
+		c.Class, c.icon, c.Badge, c.acked = "takes", "drain", "drain: removes messages", "Acknowledged, so removed"
+		c.Doing = "Each message is acknowledged with basic.ack once it is stored here: it leaves the queue for good."
+		c.exit = "On exit what is stored has been acknowledged; what is still under way goes back to the queue. " +
+			"Messages kept only in memory are gone with this process."
+		if s.Spool != nil {
+			c.exit = "On exit what is on disk has been acknowledged, and the next start shows it again; " +
+				"what is still under way goes back to the queue."
+		}
+	case source.Copy:
+		c.Badge, c.acked = "copy: takes nothing", "Acknowledged in the explorer's own queue"
+		c.Doing = "The explorer has a queue of its own, bound beside the others and deleted with it. " +
+			"What other consumers get does not change."
+		c.exit = "On exit the explorer's own queue is deleted with what is left in it."
+	case source.Stream:
+		c.Badge, c.acked = "stream: reads only", "Acknowledged to get more, removing nothing"
+		c.Doing = "A stream is read at an offset. Reading removes nothing and other readers are not affected."
+		c.exit = "On exit the consumer is cancelled; the stream stays as it is."
+	case source.Replay:
+		c.Badge = "replay: files, no broker"
+		c.Doing = "The messages come from files. No broker is connected, and the files stay as they are."
+	case source.Demo:
+		c.Badge = "demo: made-up messages, built-in broker"
+		c.Doing = "The messages are made up by this process and read from an AMQP endpoint that it has built in. " +
+			"No broker is connected and no queue is touched."
+	}
+	if s.Consumers > 0 && s.Mode.Shared() {
+		c.Badge += " · shared with " + kit.Plural(s.Consumers, "other consumer")
+	}
+	return c
+}
+
+// fact is a line of the safety panel. Foreign values come from the broker or the configuration.
+type fact struct {
+	Name, Value string
+	foreign     bool
+}
+
+// SafetyFacts are the figures of the safety panel.
+func SafetyFacts(s source.Status, now time.Time) []fact {
+	var facts []fact
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, fact{Name: name, Value: value})
+		}
+	}
+	foreign := func(name, value string) {
+		if value != "" {
+			facts = append(facts, fact{name, value, true})
+		}
+	}
+	when := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		w := kit.DayAndClock(t, time.UTC)
+		if d := t.Sub(now).Abs(); !now.IsZero() && d < 12*time.Hour {
+			w = t.UTC().Format("15:04:05 MST")
+		}
+		if r := kit.Relative(t, now); r != "" {
+			w += " (" + r + ")"
+		}
+		return w
+	}
+	counted := func(name string, n uint64) {
+		if n > 0 {
+			add(name, kit.Num(n))
+		}
+	}
+	if s.Mode == source.Peek {
+		held := kit.Num(s.Held)
+		if s.Window > 0 {
+			held += " of " + kit.Num(s.Window)
+		}
+		add("Held now, unacknowledged", held)
+		add("Held since", when(s.HeldSince))
+		add("Given back at the latest", when(s.GiveBackAt))
+		add("Given back so far", kit.Num(s.GivenBack))
+	}
+	if name := ConductOf(s).acked; name != "" && (s.Acknowledged > 0 || s.Mode == source.Drain) {
+		add(name, kit.Num(s.Acknowledged))
+	}
+	counted("Delivered again, kept once", s.Known)
+	if s.Mode == source.Stream && s.StreamOffset >= 0 {
+		add("Offset of the last message", kit.Num(s.StreamOffset))
+	}
+	if !s.ObservedAt.IsZero() {
+		add("Waiting in the queue", kit.Num(s.Ready))
+		add("Other consumers", kit.Num(s.Consumers))
+		add("Asked the broker", when(s.ObservedAt))
+	}
+	foreign("Queue type", s.QueueType)
+	foreign("Policy", s.Policy)
+	counted("Delivery limit", s.DeliveryLimit)
+	state := s.State.String()
+	if since := when(s.Since); since != "" {
+		state += " since " + since
+	}
+	add("State", state)
+	add("Next attempt", when(s.NextAttempt))
+	counted("Connections made again", s.Reconnects)
+	if s.Mode.AtBroker() {
+		foreign("Broker", strings.TrimSpace(s.Product+" "+s.Version))
+		foreign("Address", s.URL)
+	}
+	kept := kit.Plural(s.Kept.Messages, "message") + ", " + kit.Size(s.Kept.Bytes)
+	if s.Kept.MaxBytes > 0 {
+		kept += " of " + kit.Size(s.Kept.MaxBytes)
+	}
+	add("Kept here", kept)
+	add("Oldest kept", when(s.Kept.Oldest))
+	counted("Made way for newer ones", s.Kept.Evicted)
+	if sp := s.Spool; sp != nil {
+		add("On disk", kit.Plural(sp.Messages, "message")+", "+kit.Size(sp.Bytes)+" of "+kit.Size(sp.MaxBytes))
+		counted("Dropped from disk for newer ones", sp.Dropped)
+	}
+	return facts
+}
+
+func keptTitle(k source.Kept) string {
+	t := kit.Size(k.Bytes)
+	if k.MaxBytes > 0 {
+		t += " of " + kit.Size(k.MaxBytes)
+	}
+	if k.Evicted > 0 {
+		t += "; " + kit.Num(k.Evicted) + " older ones made way"
+	}
+	return t
+}
+
+// TroubleWords say since when something is wrong and what comes next.
+func TroubleWords(s source.Status, now time.Time) string {
+	var words []string
+	if !s.Since.IsZero() {
+		w := " " + s.State.String() + " since " + kit.Clock(s.Since, time.UTC)[:8] + " UTC"
+		if r := kit.Relative(s.Since, now); r != "" {
+			w += " (" + r + ")"
+		}
+		words = append(words, w)
+	}
+	if !s.NextAttempt.IsZero() && !now.IsZero() {
+		r := "now"
+		if s.NextAttempt.After(now) {
+			r = kit.Relative(s.NextAttempt, now)
+		}
+		words = append(words, " next attempt "+r)
+	}
+	return strings.Join(words, ",")
+}

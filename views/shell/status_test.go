@@ -1,0 +1,78 @@
+package shell
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/views/viewtest"
+)
+
+// What stands in the safety panel, in the broker's terms.
+func TestSafety(t *testing.T) {
+	held := source.Status{
+		State:      source.WindowFull,
+		Since:      viewtest.Now.Add(-time.Minute),
+		Mode:       "peek",
+		Held:       1,
+		Window:     1000,
+		HeldSince:  viewtest.Now.Add(-2 * time.Minute),
+		GiveBackAt: viewtest.Now.Add(13 * time.Minute),
+		GivenBack:  40,
+		Consumers:  2,
+		Ready:      7,
+		ObservedAt: viewtest.Now,
+		QueueType:  "quorum",
+		Known:      12,
+		Reconnects: 1,
+	}
+	html := viewtest.Render(t, BrokerStrip(held, viewtest.Now))
+	for _, part := range []string{
+		"peek: holds 1, returns them on exit · shared with 2 other consumers", "On exit what is held, 1 message, is given back", "1 of 1000", "13 min", "Given back so far", "quorum", "Waiting in the queue",
+		"Connections made again", "Delivered again, kept once",
+	} {
+		if !strings.Contains(html, part) {
+			t.Errorf("no %q", part)
+		}
+	}
+	html = viewtest.Render(t, BrokerStrip(source.Status{State: source.Consuming, Mode: "demo", Acknowledged: 900}, viewtest.Now))
+	for _, part := range []string{"takes", "Acknowledged", "removes"} {
+		if strings.Contains(html, part) {
+			t.Errorf("the demo says %q", part)
+		}
+	}
+	spooled := source.Status{Mode: "drain", Spool: &source.Spool{Messages: 1204, Dropped: 7, Bytes: 3 << 20, MaxBytes: 1 << 30}}
+	html = viewtest.Render(t, BrokerStrip(spooled, viewtest.Now))
+	for _, part := range []string{"the next start shows it again", "1204 messages, 3.0 MiB of 1.0 GiB", "Dropped from disk"} {
+		if !strings.Contains(html, part) {
+			t.Errorf("no %q with a spool", part)
+		}
+	}
+	if html = viewtest.Render(t, BrokerStrip(source.Status{
+		Mode:  "drain",
+		State: source.Paused,
+	}, viewtest.Now)); !strings.Contains(html, `class="badge takes"`) || !strings.Contains(html, "paused") {
+		t.Error("drain does not say so loudly")
+	}
+}
+
+func TestTroubleWords(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		in   time.Duration
+		want string
+	}{
+		{"soon", 300 * time.Millisecond, "next attempt now"},
+		{"overdue", -5 * time.Second, "next attempt now"},
+		{"later", 5 * time.Second, "next attempt in 5 s"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			now := time.Date(2026, 11, 29, 14, 3, 22, 0, time.UTC)
+			got := TroubleWords(source.Status{NextAttempt: now.Add(tt.in)}, now)
+			if !strings.Contains(got, tt.want) {
+				t.Errorf("no %q in %s", tt.want, got)
+			}
+		})
+	}
+}
