@@ -2,13 +2,15 @@ package query
 
 import "github.com/headerglass/headerglass/fieldtable"
 
-// between is BETWEEN low AND high, both included.
-type between struct {
+// betweenBounds is BETWEEN low AND high, both included, such as
+//
+//	retries BETWEEN 1 AND 5
+type betweenBounds struct {
 	not       bool
 	low, high literal
 }
 
-func (b *between) holds(_ *Scratch, d *datum) truth {
+func (b *betweenBounds) holds(_ *Scratch, d *datum) truths {
 	t := b.low.ordered(">=", d).and(b.high.ordered("<=", d))
 	if b.not {
 		return t.not()
@@ -16,16 +18,16 @@ func (b *between) holds(_ *Scratch, d *datum) truth {
 	return t
 }
 
-func (*between) absent() truth { return isUnknown }
+func (*betweenBounds) absent() truths { return isUnknown }
 
-func (*between) tag(tag byte, d *fieldtable.Dialect) truth {
+func (*betweenBounds) tag(tag byte, d *fieldtable.Dialect) truths {
 	if d.Kind(tag) == fieldtable.KindVoid {
 		return isUnknown
 	}
 	return anyTruth
 }
 
-func (b *between) append(dst []byte, left string) []byte {
+func (b *betweenBounds) append(dst []byte, left string) []byte {
 	dst = append(dst, left...)
 	if b.not {
 		dst = append(dst, " NOT"...)

@@ -2,13 +2,15 @@ package query
 
 import "github.com/headerglass/headerglass/fieldtable"
 
-// compare is = <> < <= > >= against a literal.
-type compare struct {
+// comparison is = <> < <= > >= against a literal, such as
+//
+//	retries >= 3
+type comparison struct {
 	op string
 	to literal
 }
 
-func (c *compare) holds(s *Scratch, d *datum) truth {
+func (c *comparison) holds(s *Scratch, d *datum) truths {
 	switch c.op {
 	case "=":
 		return c.to.equals(s, d)
@@ -20,7 +22,7 @@ func (c *compare) holds(s *Scratch, d *datum) truth {
 
 // ordered is unknown for values that have no order against l: another type, NaN,
 // void. So x < 3 and NOT x >= 3 are the same.
-func (l *literal) ordered(op string, d *datum) truth {
+func (l *literal) ordered(op string, d *datum) truths {
 	sign, ok := l.cmp(d)
 	if !ok {
 		return isUnknown
@@ -36,16 +38,16 @@ func (l *literal) ordered(op string, d *datum) truth {
 	return truthOf(sign >= 0)
 }
 
-func (*compare) absent() truth { return isUnknown }
+func (*comparison) absent() truths { return isUnknown }
 
-func (c *compare) tag(tag byte, d *fieldtable.Dialect) truth {
+func (c *comparison) tag(tag byte, d *fieldtable.Dialect) truths {
 	if d.Kind(tag) == fieldtable.KindVoid {
 		return c.holds(nil, &datum{class: classVoid})
 	}
 	return anyTruth
 }
 
-func (c *compare) append(dst []byte, left string) []byte {
+func (c *comparison) append(dst []byte, left string) []byte {
 	dst = append(dst, left...)
 	dst = append(append(append(dst, ' '), c.op...), ' ')
 	return c.to.append(dst)

@@ -2,57 +2,59 @@ package query
 
 import "github.com/headerglass/headerglass/fieldtable"
 
-// condition tests the value of one header path or property.
+// condition tests the value of one header path or property, such as
+//
+//	x-death[*].reason = expired
 type condition struct {
 	// path is empty where prop is set.
 	path path
 	prop *property
 	// slot is the place of the path's first name among the query's keys.
 	slot int
-	test test
+	test predicate
 	// negate turns the whole outcome round, not that of each element: IS NULL is
 	// the opposite of IS NOT NULL also under [*].
 	negate bool
 }
 
-// test is the part of a condition that looks at a value.
-type test interface {
+// predicate is the part of a condition that looks at a value.
+type predicate interface {
 	// holds is called with a value that is there; it may be void.
-	holds(s *Scratch, d *datum) truth
+	holds(s *Scratch, d *datum) truths
 	// absent is the outcome where there is no value.
-	absent() truth
+	absent() truths
 	// tag is the outcome as far as a value's type settles it.
-	tag(tag byte, d *fieldtable.Dialect) truth
+	tag(tag byte, d *fieldtable.Dialect) truths
 	// append writes the condition; left is its operand.
 	append(dst []byte, left string) []byte
 }
 
-// open is what a condition may be while its value cannot be read.
-func open(t test) truth {
+// undecided is what a condition may be while its value cannot be read.
+func undecided(t predicate) truths {
 	if t.absent() == isUnknown {
 		return anyTruth
 	}
 	return noOrYes
 }
 
-// without is the outcome of a test that has no value to look at.
-func without(p presence, t test) truth {
+// outcome is that of a predicate that has no value to look at.
+func outcome(p presence, t predicate) truths {
 	if p == absent {
 		return t.absent()
 	}
-	return open(t)
+	return undecided(t)
 }
 
-func (c *condition) eval(s *Scratch) truth {
-	var t truth
+func (c *condition) eval(s *Scratch) truths {
+	var t truths
 	if c.prop != nil {
 		if p := c.prop.load(s, &s.datum); p == present {
 			t = s.holds(c.test)
 		} else {
-			t = without(p, c.test)
+			t = outcome(p, c.test)
 		}
 	} else if v, p := s.header(c.slot); p != present {
-		t = without(p, c.test)
+		t = outcome(p, c.test)
 	} else if len(c.path.steps) > 0 {
 		t = c.path.steps.eval(s, *v, c.test)
 	} else {
@@ -65,11 +67,11 @@ func (c *condition) eval(s *Scratch) truth {
 	return t
 }
 
-func (c *condition) shape(v *shapeView) truth {
+func (c *condition) shape(v *shapeView) truths {
 	if c.prop != nil {
-		return open(c.test)
+		return undecided(c.test)
 	}
-	t := open(c.test)
+	t := undecided(c.test)
 	tag, found := v.shape.Tag(c.path.name)
 	switch {
 	case found && len(c.path.steps) == 0:

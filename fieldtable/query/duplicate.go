@@ -1,13 +1,16 @@
 package query
 
-// duplicate is duplicate("k"): does the table carry a header of that name twice
-// or more? Without a name: any header.
-type duplicate struct {
+// duplicateCheck is a condition such as
+//
+//	duplicate(tenant)
+//
+// Does the table carry a header of that name twice or more? Without a name: any header.
+type duplicateCheck struct {
 	name string
 	any  bool
 }
 
-func (q *duplicate) eval(s *Scratch) truth {
+func (q *duplicateCheck) eval(s *Scratch) truths {
 	switch s.tableState() {
 	case absent:
 		return isNo
@@ -39,7 +42,7 @@ func (q *duplicate) eval(s *Scratch) truth {
 }
 
 // anyDuplicate is for readings that the archive has no marks for.
-func (s *Scratch) anyDuplicate() truth {
+func (s *Scratch) anyDuplicate() truths {
 	clear(s.names)
 	if s.names == nil {
 		s.names = map[string]struct{}{}
@@ -58,7 +61,7 @@ func (s *Scratch) anyDuplicate() truth {
 	return isNo
 }
 
-func (q *duplicate) shape(v *shapeView) truth {
+func (q *duplicateCheck) shape(v *shapeView) truths {
 	n := 0
 	for _, f := range v.shape.Fields {
 		if f.Name == q.name {
@@ -74,14 +77,14 @@ func (q *duplicate) shape(v *shapeView) truth {
 	return isNo
 }
 
-func (q *duplicate) cost() cost {
+func (q *duplicateCheck) cost() cost {
 	if q.any {
 		return costFacts
 	}
 	return costWalk
 }
 
-func (q *duplicate) append(dst []byte) []byte {
+func (q *duplicateCheck) append(dst []byte) []byte {
 	dst = append(dst, "duplicate("...)
 	if !q.any {
 		dst = appendName(dst, q.name)

@@ -39,7 +39,7 @@ func (q *Filter) String() string { return q.text }
 func (q *Filter) Keys() []string { return slices.Clone(q.keys) }
 
 // MatchesAll reports whether q is the empty filter.
-func (q *Filter) MatchesAll() bool { return q.root == all{} }
+func (q *Filter) MatchesAll() bool { return q.root == everything{} }
 
 // ByShape reports whether the names and types of a message's headers decide
 // every verdict, so that no message needs to be read.
@@ -89,7 +89,7 @@ func orLenient(d *fieldtable.Dialect) *fieldtable.Dialect {
 	return d
 }
 
-func (q *Filter) match(m archive.Message, d *fieldtable.Dialect, memo *fieldtable.Memo, s *Scratch) truth {
+func (q *Filter) match(m archive.Message, d *fieldtable.Dialect, memo *fieldtable.Memo, s *Scratch) truths {
 	s.message = m
 	s.start(d, memo, q.keys)
 	return q.root.eval(s)
@@ -214,10 +214,10 @@ func (s *Scratch) load(v *fieldtable.Value) {
 
 // holds tests what is loaded. A comparison with a value that was removed is unknown, unless its
 // type settles it.
-func (s *Scratch) holds(t test) truth {
+func (s *Scratch) holds(t predicate) truths {
 	if s.datum.removed {
 		switch t.(type) {
-		case *compare, *between, *in, *like:
+		case *comparison, *betweenBounds, *inList, *likePattern:
 			if v := s.datum.value; v != nil {
 				if of := t.tag(v.Tag(), s.dialect); of&(of-1) == 0 {
 					return of

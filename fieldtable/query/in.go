@@ -9,8 +9,10 @@ import (
 // maxList bounds the values of an IN.
 const maxList = 1000
 
-// in is IN (…): equal to any of the values.
-type in struct {
+// inList is IN (…): equal to any of the values, such as
+//
+//	tenant IN (acme, 'beta', 7)
+type inList struct {
 	not    bool
 	values []literal
 	// words holds the values that text equals byte for byte, so that a long list
@@ -19,8 +21,8 @@ type in struct {
 	others []uint16
 }
 
-func newIn(values []literal, not bool) *in {
-	n := &in{not: not, values: slices.Clone(values), words: make(map[string]struct{})}
+func newIn(values []literal, not bool) *inList {
+	n := &inList{not: not, values: slices.Clone(values), words: make(map[string]struct{})}
 	for i, l := range values {
 		if l.kind == literalNumber {
 			n.others = append(n.others, uint16(i)) // #nosec G115 -- below maxList
@@ -31,7 +33,7 @@ func newIn(values []literal, not bool) *in {
 	return n
 }
 
-func (n *in) holds(s *Scratch, d *datum) truth {
+func (n *inList) holds(s *Scratch, d *datum) truths {
 	t := n.contains(s, d)
 	if n.not {
 		return t.not()
@@ -39,7 +41,7 @@ func (n *in) holds(s *Scratch, d *datum) truth {
 	return t
 }
 
-func (n *in) contains(s *Scratch, d *datum) truth {
+func (n *inList) contains(s *Scratch, d *datum) truths {
 	t := isNo
 	if d.class == classText {
 		if _, ok := n.words[string(d.bytes)]; ok {
@@ -60,16 +62,16 @@ func (n *in) contains(s *Scratch, d *datum) truth {
 	return t
 }
 
-func (*in) absent() truth { return isUnknown }
+func (*inList) absent() truths { return isUnknown }
 
-func (n *in) tag(tag byte, d *fieldtable.Dialect) truth {
+func (n *inList) tag(tag byte, d *fieldtable.Dialect) truths {
 	if d.Kind(tag) == fieldtable.KindVoid {
 		return n.holds(nil, &datum{class: classVoid})
 	}
 	return anyTruth
 }
 
-func (n *in) append(dst []byte, left string) []byte {
+func (n *inList) append(dst []byte, left string) []byte {
 	dst = append(dst, left...)
 	if n.not {
 		dst = append(dst, " NOT"...)

@@ -2,18 +2,21 @@ package query
 
 import "github.com/headerglass/headerglass/fieldtable"
 
-// notNull is IS NOT NULL: there is a value, and it is not void. IS NULL is its
-// negation.
-type notNull struct{ not bool }
+// nullCheck is a condition such as
+//
+//	eta IS NOT NULL
+//
+// There is a value, and it is not void. IS NULL is its negation.
+type nullCheck struct{ not bool }
 
-func (notNull) holds(_ *Scratch, d *datum) truth { return truthOf(d.class != classVoid) }
-func (notNull) absent() truth                    { return isNo }
+func (nullCheck) holds(_ *Scratch, d *datum) truths { return truthOf(d.class != classVoid) }
+func (nullCheck) absent() truths                    { return isNo }
 
-func (notNull) tag(tag byte, d *fieldtable.Dialect) truth {
+func (nullCheck) tag(tag byte, d *fieldtable.Dialect) truths {
 	return truthOf(d.Kind(tag) != fieldtable.KindVoid)
 }
 
-func (n notNull) append(dst []byte, left string) []byte {
+func (n nullCheck) append(dst []byte, left string) []byte {
 	dst = append(dst, left...)
 	if n.not {
 		return append(dst, " IS NOT NULL"...)

@@ -8,10 +8,14 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 )
 
-// like is LIKE with % for any run of characters and _ for exactly one (a byte
-// where the text is not UTF-8). As with =, a pattern in single quotes is for text
-// only, one in double quotes is for the displayed text of any value.
-type like struct {
+// likePattern is LIKE, such as
+//
+//	task LIKE 'shop.%.send_'
+//
+// with % for any run of characters and _ for exactly one (a byte where the text is not UTF-8). As
+// with =, a pattern in single quotes is for text only, one in double quotes is for the displayed
+// text of any value.
+type likePattern struct {
 	not     bool
 	pattern literal
 	escape  string // one character, or empty
@@ -53,8 +57,8 @@ const (
 )
 
 // newLike compiles the pattern; problem says what is wrong with it.
-func newLike(pattern literal, escape string, not bool) (l *like, problem string) {
-	l = &like{not: not, pattern: pattern, escape: escape}
+func newLike(pattern literal, escape string, not bool) (l *likePattern, problem string) {
+	l = &likePattern{not: not, pattern: pattern, escape: escape}
 	var text []byte
 	var runes []rune
 	wild := false
@@ -217,7 +221,7 @@ func (p *piece) find(b []byte) int {
 	return -1
 }
 
-func (l *like) matches(b []byte) bool {
+func (l *likePattern) matches(b []byte) bool {
 	first, last := &l.pieces[0], &l.pieces[len(l.pieces)-1]
 	n := first.prefix(b)
 	if n < 0 {
@@ -237,8 +241,8 @@ func (l *like) matches(b []byte) bool {
 	return last.isSuffix(b)
 }
 
-func (l *like) holds(s *Scratch, d *datum) truth {
-	var t truth
+func (l *likePattern) holds(s *Scratch, d *datum) truths {
+	var t truths
 	switch {
 	case d.class == classVoid:
 		return isUnknown
@@ -255,16 +259,16 @@ func (l *like) holds(s *Scratch, d *datum) truth {
 	return t
 }
 
-func (*like) absent() truth { return isUnknown }
+func (*likePattern) absent() truths { return isUnknown }
 
-func (l *like) tag(tag byte, d *fieldtable.Dialect) truth {
+func (l *likePattern) tag(tag byte, d *fieldtable.Dialect) truths {
 	if d.Kind(tag) == fieldtable.KindVoid {
 		return isUnknown
 	}
 	return anyTruth
 }
 
-func (l *like) append(dst []byte, left string) []byte {
+func (l *likePattern) append(dst []byte, left string) []byte {
 	dst = append(dst, left...)
 	if l.not {
 		dst = append(dst, " NOT"...)

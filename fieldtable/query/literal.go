@@ -81,7 +81,7 @@ func (l *literal) append(dst []byte) []byte {
 
 // equals never leaves a comparison of different types open: they differ. Only a
 // void, as SQL's NULL, is neither equal nor different; the word void names it.
-func (l *literal) equals(s *Scratch, d *datum) truth {
+func (l *literal) equals(s *Scratch, d *datum) truths {
 	if d.class == classVoid {
 		if l.kind == literalWord && string(l.text) == "void" {
 			return isYes

@@ -88,7 +88,7 @@ func (x *Matcher) MatchLive(m LiveMessage) Verdict {
 		x.skipped++
 		return d.truth.verdict()
 	}
-	if len(x.query.keys) == 0 {
+	if len(x.filter.keys) == 0 {
 		return x.read(m.Message, d, nil).verdict()
 	}
 	return x.read(m.Message, d, m.from.memos.of(m.Message, x.dialect)).verdict()

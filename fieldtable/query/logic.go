@@ -9,9 +9,9 @@ import (
 type node interface {
 	// eval decides the message that s holds. Only damage leaves more than one
 	// value open.
-	eval(s *Scratch) truth
+	eval(s *Scratch) truths
 	// shape says what the names and tags of a message settle by themselves.
-	shape(v *shapeView) truth
+	shape(v *shapeView) truths
 	cost() cost
 	append(dst []byte) []byte
 }
@@ -25,20 +25,23 @@ const (
 	costWalk              // a pass of its own
 )
 
-// all is the empty filter.
-type all struct{}
+// everything is the empty filter; every message matches.
+type everything struct{}
 
-func (all) eval(*Scratch) truth      { return isYes }
-func (all) shape(*shapeView) truth   { return isYes }
-func (all) cost() cost               { return costFacts }
-func (all) append(dst []byte) []byte { return dst }
+func (everything) eval(*Scratch) truths     { return isYes }
+func (everything) shape(*shapeView) truths  { return isYes }
+func (everything) cost() cost               { return costFacts }
+func (everything) append(dst []byte) []byte { return dst }
 
-type not struct{ of node }
+// negation is NOT, such as
+//
+//	NOT x-death
+type negation struct{ of node }
 
-func (n not) eval(s *Scratch) truth    { return n.of.eval(s).not() }
-func (n not) shape(v *shapeView) truth { return n.of.shape(v).not() }
-func (n not) cost() cost               { return n.of.cost() }
-func (n not) append(dst []byte) []byte {
+func (n negation) eval(s *Scratch) truths    { return n.of.eval(s).not() }
+func (n negation) shape(v *shapeView) truths { return n.of.shape(v).not() }
+func (n negation) cost() cost                { return n.of.cost() }
+func (n negation) append(dst []byte) []byte {
 	dst = append(dst, "NOT "...)
 	if _, ok := n.of.(*junction); ok {
 		return append(n.of.append(append(dst, '(')), ')')
@@ -46,7 +49,9 @@ func (n not) append(dst []byte) []byte {
 	return n.of.append(dst)
 }
 
-// junction is AND or OR over two or more nodes.
+// junction is AND or OR over two or more nodes, such as
+//
+//	tenant = acme OR retries > 2
 type junction struct {
 	or bool
 	// written keeps the order of the source, ordered the cheapest first.
@@ -73,7 +78,7 @@ func join(or bool, nodes []node) node {
 
 // An OR is worked out as the AND of the opposites.
 
-func (j *junction) eval(s *Scratch) truth {
+func (j *junction) eval(s *Scratch) truths {
 	t := isYes
 	for _, n := range j.ordered {
 		of := n.eval(s)
@@ -90,7 +95,7 @@ func (j *junction) eval(s *Scratch) truth {
 	return t
 }
 
-func (j *junction) shape(v *shapeView) truth {
+func (j *junction) shape(v *shapeView) truths {
 	t := isYes
 	for _, n := range j.ordered {
 		of := n.shape(v)

@@ -2,11 +2,15 @@ package query
 
 import "github.com/headerglass/headerglass/fieldtable"
 
-// malformed is malformed(): is the content header damaged anywhere, the header table and the values
+// damageCheck is the condition
+//
+//	malformed()
+//
+// Is the content header damaged anywhere, the header table and the values
 // nested in it included?
-type malformed struct{}
+type damageCheck struct{}
 
-func (malformed) eval(s *Scratch) truth {
+func (damageCheck) eval(s *Scratch) truths {
 	if s.marked {
 		return truthOf(s.message.Marks().Damaged)
 	}
@@ -16,7 +20,7 @@ func (malformed) eval(s *Scratch) truth {
 	return truthOf(s.tableState() == present && s.table().Valid() != nil)
 }
 
-func (malformed) shape(v *shapeView) truth {
+func (damageCheck) shape(v *shapeView) truths {
 	if v.shape.Damaged || v.shape.HeaderDamaged {
 		return isYes
 	}
@@ -29,5 +33,5 @@ func (malformed) shape(v *shapeView) truth {
 	return isNo
 }
 
-func (malformed) cost() cost               { return costFacts }
-func (malformed) append(dst []byte) []byte { return append(dst, "malformed()"...) }
+func (damageCheck) cost() cost               { return costFacts }
+func (damageCheck) append(dst []byte) []byte { return append(dst, "malformed()"...) }

@@ -11,7 +11,7 @@ import (
 // message's headers decide is worked out once per shape and remembered. It belongs
 // to one goroutine.
 type Matcher struct {
-	query   *Filter
+	filter  *Filter
 	dialect *fieldtable.Dialect
 	// shaped: the archive's shapes and marks are of this dialect.
 	shaped bool
@@ -35,7 +35,7 @@ const (
 // shape again for another one, hence the shape itself.
 type decision struct {
 	shape   *archive.Shape
-	truth   truth
+	truth   truths
 	decided bool
 	// places has the index of each of the query's keys among the fields of the shape, -1 where it
 	// is none of them.
@@ -48,7 +48,7 @@ type decision struct {
 func (q *Filter) Matcher(archived, d *fieldtable.Dialect) *Matcher {
 	archived, d = orLenient(archived), orLenient(d)
 	return &Matcher{
-		query:   q,
+		filter:  q,
 		dialect: d,
 		shaped:  archived == d,
 		limit:   liveDecisions,
@@ -89,10 +89,10 @@ func (x *Matcher) shape(s archive.Snapshot, id uint16) *decision {
 	}
 	if d.truth == 0 || d.shape != sh {
 		d.shape = sh
-		d.truth, d.decided = x.query.matchShape(sh, x.dialect)
+		d.truth, d.decided = x.filter.matchShape(sh, x.dialect)
 		d.places = d.places[:0]
 		if sh != nil && !d.decided {
-			for _, key := range x.query.keys {
+			for _, key := range x.filter.keys {
 				d.places = append(d.places, sh.Index(key))
 			}
 		}
@@ -101,17 +101,17 @@ func (x *Matcher) shape(s archive.Snapshot, id uint16) *decision {
 }
 
 // read decides m by its bytes; d is of its shape.
-func (x *Matcher) read(m archive.Message, d *decision, memo *fieldtable.Memo) truth {
+func (x *Matcher) read(m archive.Message, d *decision, memo *fieldtable.Memo) truths {
 	x.scratch.message = m
 	return x.readLoaded(d, memo)
 }
 
 // readLoaded is read of the message that is in the scratch memory.
-func (x *Matcher) readLoaded(d *decision, memo *fieldtable.Memo) truth {
+func (x *Matcher) readLoaded(d *decision, memo *fieldtable.Memo) truths {
 	x.scanned++
-	x.scratch.start(x.dialect, memo, x.query.keys)
+	x.scratch.start(x.dialect, memo, x.filter.keys)
 	x.scratch.shape, x.scratch.places = d.shape, d.places
-	return x.query.root.eval(&x.scratch)
+	return x.filter.root.eval(&x.scratch)
 }
 
 // warms reports whether so many messages of t have to be read that it is worth preparing for them.

@@ -60,19 +60,19 @@ func naiveOf(in fieldtable.Value) naiveValue {
 
 // naiveEval gives the set of outcomes for a message with this table; decoded is
 // nil where it has none.
-func naiveEval(n node, table *naiveValue, m archive.Message) truth {
+func naiveEval(n node, table *naiveValue, m archive.Message) truths {
 	switch n := n.(type) {
-	case all:
+	case everything:
 		return isYes
-	case not:
-		return pairwise(naiveEval(n.of, table, m), isYes, func(x, _ truth) truth { return isYes / x })
+	case negation:
+		return pairwise(naiveEval(n.of, table, m), isYes, func(x, _ truths) truths { return isYes / x })
 	case *junction:
 		result := isYes
 		if n.or {
 			result = isNo
 		}
 		for _, of := range n.written {
-			result = pairwise(result, naiveEval(of, table, m), func(x, y truth) truth {
+			result = pairwise(result, naiveEval(of, table, m), func(x, y truths) truths {
 				if n.or {
 					return max(x, y)
 				}
@@ -80,14 +80,14 @@ func naiveEval(n node, table *naiveValue, m archive.Message) truth {
 			})
 		}
 		return result
-	case malformed:
+	case damageCheck:
 		for _, err := range m.Header().All() {
 			if err != nil {
 				return isYes
 			}
 		}
 		return truthOf(table != nil && naiveDamaged(*table))
-	case *duplicate:
+	case *duplicateCheck:
 		return naiveDuplicate(n, table)
 	case *condition:
 		if n.prop != nil { // tested by hand in props_test.go
@@ -110,7 +110,7 @@ func naiveDamaged(v naiveValue) bool {
 	return bad
 }
 
-func naiveDuplicate(n *duplicate, table *naiveValue) truth {
+func naiveDuplicate(n *duplicateCheck, table *naiveValue) truths {
 	if table == nil {
 		return isNo
 	}
@@ -127,10 +127,10 @@ func naiveDuplicate(n *duplicate, table *naiveValue) truth {
 	return isNo
 }
 
-func naiveCondition(c *condition, table *naiveValue) truth {
+func naiveCondition(c *condition, table *naiveValue) truths {
 	nullary := false // what an absent value leaves unknown
 	switch c.test.(type) {
-	case exists, notNull:
+	case existence, nullCheck:
 		nullary = true
 	}
 	var values []naiveValue
@@ -141,7 +141,7 @@ func naiveCondition(c *condition, table *naiveValue) truth {
 			index: byName,
 		}}, c.path.steps...))
 	}
-	result := truth(0)
+	result := truths(0)
 	for _, v := range values {
 		of := naiveTest(c.test, v)
 		if result == 0 {
@@ -165,11 +165,11 @@ func naiveCondition(c *condition, table *naiveValue) truth {
 		if len(values) == 0 && !lacking {
 			result = missed
 		} else {
-			result = pairwise(result, missed, func(x, y truth) truth { return max(x, y) })
+			result = pairwise(result, missed, func(x, y truths) truths { return max(x, y) })
 		}
 	}
 	if c.negate {
-		result = pairwise(result, isYes, func(x, _ truth) truth { return isYes / x })
+		result = pairwise(result, isYes, func(x, _ truths) truths { return isYes / x })
 	}
 	return result
 }
@@ -204,8 +204,8 @@ func naiveFollow(v naiveValue, st steps) (values []naiveValue, unsure, lacking b
 	return values, unsure, lacking
 }
 
-func naiveTest(t test, v naiveValue) truth {
-	opposite := func(is bool, t truth) truth {
+func naiveTest(t predicate, v naiveValue) truths {
+	opposite := func(is bool, t truths) truths {
 		if is {
 			return isYes / t
 		}
@@ -213,22 +213,22 @@ func naiveTest(t test, v naiveValue) truth {
 	}
 	void := v.kind == fieldtable.KindVoid
 	switch t := t.(type) {
-	case exists:
+	case existence:
 		return isYes
-	case notNull:
+	case nullCheck:
 		return truthOf(!void)
-	case *compare:
+	case *comparison:
 		return naiveCompare(t.op, v, t.to)
-	case *between:
+	case *betweenBounds:
 		low, high := naiveCompare(">=", v, t.low), naiveCompare("<=", v, t.high)
 		return opposite(t.not, min(low, high))
-	case *in:
+	case *inList:
 		result := isNo
 		for _, l := range t.values {
 			result = max(result, naiveCompare("=", v, l))
 		}
 		return opposite(t.not, result)
-	case *typeOf:
+	case *typeCheck:
 		result := isNo
 		for _, n := range t.types {
 			if n.kind == v.kind || n.kind == fieldtable.KindInvalid && n.tag == v.tag {
@@ -236,7 +236,7 @@ func naiveTest(t test, v naiveValue) truth {
 			}
 		}
 		return opposite(t.not, result)
-	case *like:
+	case *likePattern:
 		if void {
 			return isUnknown
 		}
@@ -332,7 +332,7 @@ func naiveRat(v naiveValue) (r *big.Rat, inf int, err error) {
 	return r, 0, nil
 }
 
-func naiveCompare(op string, v naiveValue, l literal) truth {
+func naiveCompare(op string, v naiveValue, l literal) truths {
 	if v.kind == fieldtable.KindVoid {
 		if l.kind == literalWord && string(l.text) == "void" && (op == "=" || op == "<>") {
 			return truthOf(op == "=")

@@ -73,8 +73,8 @@ type visitor struct {
 	visit func(s *Scratch, d *datum) (more bool)
 }
 
-func (v visitor) holds(s *Scratch, d *datum) truth  { return truthOf(!v.visit(s, d)) }
-func (visitor) absent() truth                       { return isNo }
-func (visitor) tag(byte, *fieldtable.Dialect) truth { return noOrYes }
-func (visitor) append(dst []byte, _ string) []byte  { return dst }
-func (c condition) with(t test) *condition          { c.test = t; return &c }
+func (v visitor) holds(s *Scratch, d *datum) truths  { return truthOf(!v.visit(s, d)) }
+func (visitor) absent() truths                       { return isNo }
+func (visitor) tag(byte, *fieldtable.Dialect) truths { return noOrYes }
+func (visitor) append(dst []byte, _ string) []byte   { return dst }
+func (c condition) with(t predicate) *condition      { c.test = t; return &c }

@@ -115,7 +115,7 @@ func (x *Matcher) misses(s archive.Snapshot, t *stretch) bool {
 
 // at decides message i of t, which does not match if it lies outside the time
 // range of r. read tells whether its bytes were looked at.
-func (x *Matcher) at(s archive.Snapshot, t *stretch, i int, r *PageRequest) (_ truth, read bool) {
+func (x *Matcher) at(s archive.Snapshot, t *stretch, i int, r *PageRequest) (_ truths, read bool) {
 	d := x.shape(s, t.segment.ShapeAt(i))
 	if d.decided && (d.truth&isYes == 0 || !t.timed) {
 		x.skipped++

@@ -324,9 +324,9 @@ func TestMatcherOutlivesShapes(t *testing.T) {
 			reused[id][s.Shape(id)] = true
 		}
 		for _, x := range matchers {
-			if got, want := x.Match(s, m), x.query.Match(m, nil, &scratch); got != want &&
+			if got, want := x.Match(s, m), x.filter.Match(m, nil, &scratch); got != want &&
 				!(noMatch(got) && noMatch(want)) {
-				t.Fatalf("%s, message %d: %v, want %v", x.query, seq, got, want)
+				t.Fatalf("%s, message %d: %v, want %v", x.filter, seq, got, want)
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (p *parser) parse() (node, *Error) {
 		return nil, err
 	}
 	if p.tok.kind == tokEnd {
-		return all{}, nil
+		return everything{}, nil
 	}
 	n, err := p.or()
 	if err == nil && p.tok.kind != tokEnd {
@@ -175,7 +175,7 @@ func (p *parser) not() (node, *Error) {
 	}
 	n, err := p.not()
 	p.depth--
-	return not{n}, err
+	return negation{n}, err
 }
 
 func (p *parser) primary() (node, *Error) {
@@ -321,8 +321,8 @@ func (p *parser) property() (node, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, bare := c.test.(exists); bare && c.prop.kind == propertyBool {
-		c.test = &compare{op: "=", to: newLiteral(token{kind: tokWord, text: "true"})}
+	if _, bare := c.test.(existence); bare && c.prop.kind == propertyBool {
+		c.test = &comparison{op: "=", to: newLiteral(token{kind: tokWord, text: "true"})}
 	}
 	return n, nil
 }
@@ -347,7 +347,7 @@ func (p *parser) function(name token) (node, *Error) {
 	}
 	switch strings.ToLower(name.text) {
 	case "malformed":
-		return malformed{}, p.expect(")", "after malformed(")
+		return damageCheck{}, p.expect(")", "after malformed(")
 	case "duplicate":
 		return p.duplicate()
 	case "type":
@@ -387,13 +387,13 @@ func (p *parser) exists() (node, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	c.test = exists{call: c.prop != nil && c.prop.kind == propertyBool}
+	c.test = existence{call: c.prop != nil && c.prop.kind == propertyBool}
 	return c, p.expect(")", "after the name")
 }
 
 func (p *parser) duplicate() (node, *Error) {
 	if p.tok.is(")") {
-		return &duplicate{any: true}, p.advance()
+		return &duplicateCheck{any: true}, p.advance()
 	}
 	t := p.tok
 	if t.kind != tokName && (t.kind != tokWord || isKeyword(t.text) || t.text[0] == '$') {
@@ -402,7 +402,7 @@ func (p *parser) duplicate() (node, *Error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	return &duplicate{name: t.text}, p.expect(")", "after the name, since only headers at top level can be asked for")
+	return &duplicateCheck{name: t.text}, p.expect(")", "after the name, since only headers at top level can be asked for")
 }
 
 func (p *parser) typeOf() (node, *Error) {
@@ -413,7 +413,7 @@ func (p *parser) typeOf() (node, *Error) {
 	if err := p.expect(")", "after the name"); err != nil {
 		return nil, err
 	}
-	t := &typeOf{}
+	t := &typeCheck{}
 	c.test = t
 	if p.tok.kind == tokOp && (p.tok.text == "=" || p.tok.text == "<>") {
 		t.not = p.tok.text == "<>"
@@ -434,7 +434,7 @@ func (p *parser) typeOf() (node, *Error) {
 	return c, p.inList(func() *Error { return p.typeName(t) })
 }
 
-func (p *parser) typeName(t *typeOf) *Error {
+func (p *parser) typeName(t *typeCheck) *Error {
 	if p.tok.kind != tokWord && p.tok.kind != tokName && p.tok.kind != tokText {
 		return p.expected("Expected a tag letter or a type's name")
 	}
@@ -454,7 +454,7 @@ func (p *parser) condition(c *condition) (node, *Error) {
 			return nil, err
 		}
 		l, err := p.literal(c, "after "+start.text, start.text == "=" || start.text == "<>")
-		c.test = &compare{op: start.text, to: l}
+		c.test = &comparison{op: start.text, to: l}
 		return c, err
 	}
 	if is, err := p.accept("IS"); err != nil {
@@ -467,7 +467,7 @@ func (p *parser) condition(c *condition) (node, *Error) {
 		if !p.tok.keyword("NULL") {
 			return nil, p.expected("Expected NULL or NOT NULL after IS")
 		}
-		c.test, c.negate = notNull{not}, !not
+		c.test, c.negate = nullCheck{not}, !not
 		return c, p.advance()
 	}
 	not, err := p.accept("NOT")
@@ -484,7 +484,7 @@ func (p *parser) condition(c *condition) (node, *Error) {
 	case not:
 		return nil, p.expected("Expected LIKE, IN or BETWEEN after NOT")
 	}
-	c.test = exists{}
+	c.test = existence{}
 	return c, nil
 }
 
@@ -596,6 +596,6 @@ func (p *parser) between(c *condition, not bool) (node, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	c.test = &between{not: not, low: low, high: high}
+	c.test = &betweenBounds{not: not, low: low, high: high}
 	return c, nil
 }

@@ -107,14 +107,14 @@ const (
 )
 
 // eval tests what the steps lead to from v: any of the values for [*].
-func (st steps) eval(s *Scratch, v fieldtable.Value, t test) truth {
+func (st steps) eval(s *Scratch, v fieldtable.Value, t predicate) truths {
 	for i := range st {
 		if st[i].index == each {
 			return st[i+1:].evalEach(s, v, t)
 		}
 		var p presence
 		if v, p = st[i].from(v); p != present {
-			return without(p, t)
+			return outcome(p, t)
 		}
 	}
 	s.inner = v
@@ -122,7 +122,7 @@ func (st steps) eval(s *Scratch, v fieldtable.Value, t test) truth {
 	return s.holds(t)
 }
 
-func (st steps) evalEach(s *Scratch, v fieldtable.Value, t test) truth {
+func (st steps) evalEach(s *Scratch, v fieldtable.Value, t predicate) truths {
 	a, ok := v.Array()
 	if !ok {
 		return t.absent()
@@ -136,7 +136,7 @@ func (st steps) evalEach(s *Scratch, v fieldtable.Value, t test) truth {
 	}
 	switch {
 	case scan.Err() != nil: // there is one more element at least
-		return result.or(open(t))
+		return result.or(undecided(t))
 	case elements == 0:
 		return t.absent()
 	}

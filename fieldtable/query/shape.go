@@ -15,7 +15,7 @@ type shapeView struct {
 // the archive's dialect, under which shapes are made. Where decided is false, the
 // message itself has to be read. Unknown then also stands for No: the names rule
 // out a match, whichever of the two it is.
-func (q *Filter) matchShape(sh *archive.Shape, d *fieldtable.Dialect) (t truth, decided bool) {
+func (q *Filter) matchShape(sh *archive.Shape, d *fieldtable.Dialect) (t truths, decided bool) {
 	if sh == nil {
 		t = anyTruth
 		if q.MatchesAll() {
@@ -27,11 +27,11 @@ func (q *Filter) matchShape(sh *archive.Shape, d *fieldtable.Dialect) (t truth, 
 	return t, q.byShape || t == isYes || t&isYes == 0
 }
 
-// settledByShape reports whether names and types decide n for every message,
-// or for damaged ones leave open what stays open.
+// settledByShape reports whether a message's shape alone gives n's verdict. For a damaged shape
+// the verdict may be Damaged; reading the message would not change that.
 func settledByShape(n node) bool {
 	switch n := n.(type) {
-	case not:
+	case negation:
 		return settledByShape(n.of)
 	case *junction:
 		for _, n := range n.written {
@@ -45,11 +45,11 @@ func settledByShape(n node) bool {
 			return false
 		}
 		switch n.test.(type) {
-		case exists, notNull, *typeOf:
+		case existence, nullCheck, *typeCheck:
 			return true
 		}
 		return false
-	case malformed:
+	case damageCheck:
 		return false // damage can be deeper
 	}
 	return true

@@ -65,7 +65,7 @@ func (p *property) equal(text string) string {
 
 // TypeConditions writes the filters "has this type tag" and "has another" for a header's path.
 func TypeConditions(path string, tag byte) (is, not string) {
-	t := &typeOf{types: []typeName{{tag: tag}}}
+	t := &typeCheck{types: []typeName{{tag: tag}}}
 	is = string(t.append(nil, path))
 	t.not = true
 	return is, string(t.append(nil, path))

@@ -28,13 +28,13 @@ func (v Verdict) String() string {
 	return "damaged"
 }
 
-// truth is a set of the values that a condition may still have. One element is
+// truths is a set of the values that a condition may still have. One element is
 // three-valued logic as in SQL; several mean that bytes needed to tell are
 // damaged, or were not looked at yet.
-type truth uint8
+type truths uint8
 
 const (
-	isNo truth = 1 << iota
+	isNo truths = 1 << iota
 	isUnknown
 	isYes
 
@@ -42,7 +42,7 @@ const (
 	anyTruth = isNo | isUnknown | isYes
 )
 
-func truthOf(b bool) truth {
+func truthOf(b bool) truths {
 	if b {
 		return isYes
 	}
@@ -50,12 +50,12 @@ func truthOf(b bool) truth {
 }
 
 // not mirrors the set.
-func (a truth) not() truth {
+func (a truths) not() truths {
 	return a&isUnknown | a&isNo<<2 | a&isYes>>2
 }
 
 // and is the smaller of each pair, where no < unknown < yes.
-func (a truth) and(b truth) truth {
+func (a truths) and(b truths) truths {
 	r := (a|b)&isNo | a&b&isYes
 	if a&isUnknown != 0 && b&(isUnknown|isYes) != 0 || b&isUnknown != 0 && a&(isUnknown|isYes) != 0 {
 		r |= isUnknown
@@ -63,13 +63,13 @@ func (a truth) and(b truth) truth {
 	return r
 }
 
-func (a truth) or(b truth) truth {
+func (a truths) or(b truths) truths {
 	return a.not().and(b.not()).not()
 }
 
 // verdict of a finished match: what is still open is damage, unless the message
 // cannot match either way.
-func (a truth) verdict() Verdict {
+func (a truths) verdict() Verdict {
 	switch {
 	case a == isYes:
 		return Yes

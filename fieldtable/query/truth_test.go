@@ -3,15 +3,15 @@ package query
 import "testing"
 
 // sets lists every truth: all non-empty sets of no, unknown and yes.
-func sets() (s []truth) {
-	for t := truth(1); t <= anyTruth; t++ {
+func sets() (s []truths) {
+	for t := truths(1); t <= anyTruth; t++ {
 		s = append(s, t)
 	}
 	return s
 }
 
 // pairwise applies f to each pair of elements, no < unknown < yes.
-func pairwise(a, b truth, f func(a, b truth) truth) (r truth) {
+func pairwise(a, b truths, f func(a, b truths) truths) (r truths) {
 	for x := isNo; x <= isYes; x <<= 1 {
 		for y := isNo; y <= isYes; y <<= 1 {
 			if a&x != 0 && b&y != 0 {
@@ -28,10 +28,10 @@ func TestTruthIsTheImageOfThreeValuedLogic(t *testing.T) {
 			t.Errorf("NOT NOT %03b is %03b", a, a.not().not())
 		}
 		for _, b := range sets() {
-			if got, want := a.and(b), pairwise(a, b, func(x, y truth) truth { return min(x, y) }); got != want {
+			if got, want := a.and(b), pairwise(a, b, func(x, y truths) truths { return min(x, y) }); got != want {
 				t.Errorf("%03b AND %03b = %03b, want %03b", a, b, got, want)
 			}
-			if got, want := a.or(b), pairwise(a, b, func(x, y truth) truth { return max(x, y) }); got != want {
+			if got, want := a.or(b), pairwise(a, b, func(x, y truths) truths { return max(x, y) }); got != want {
 				t.Errorf("%03b OR %03b = %03b, want %03b", a, b, got, want)
 			}
 			if a.and(b).not() != a.not().or(b.not()) {
@@ -42,7 +42,7 @@ func TestTruthIsTheImageOfThreeValuedLogic(t *testing.T) {
 }
 
 func TestVerdictOfTruth(t *testing.T) {
-	for set, want := range map[truth]Verdict{
+	for set, want := range map[truths]Verdict{
 		isNo: No, isYes: Yes, isUnknown: Unknown,
 		noOrYes: Damaged, anyTruth: Damaged, isYes | isUnknown: Damaged,
 		isNo | isUnknown: Unknown, // damaged, but no match in any case

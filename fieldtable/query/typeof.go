@@ -8,8 +8,12 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 )
 
-// typeOf is type(path) = 'S', or <>, or IN: a tag letter, or the name of a type.
-type typeOf struct {
+// typeCheck is a condition such as
+//
+//	type(retries) = int32
+//
+// with = or <> or IN, and a tag letter or the name of a type.
+type typeCheck struct {
 	not   bool
 	many  bool // written with IN
 	types []typeName
@@ -43,11 +47,11 @@ func typeNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (t *typeOf) holds(_ *Scratch, d *datum) truth {
+func (t *typeCheck) holds(_ *Scratch, d *datum) truths {
 	return t.is(d.value.Tag(), d.value.Kind())
 }
 
-func (t *typeOf) is(tag byte, kind fieldtable.Kind) truth {
+func (t *typeCheck) is(tag byte, kind fieldtable.Kind) truths {
 	for _, n := range t.types {
 		if n.kind == kind || n.kind == fieldtable.KindInvalid && n.tag == tag {
 			return truthOf(!t.not)
@@ -56,11 +60,11 @@ func (t *typeOf) is(tag byte, kind fieldtable.Kind) truth {
 	return truthOf(t.not)
 }
 
-func (*typeOf) absent() truth { return isUnknown }
+func (*typeCheck) absent() truths { return isUnknown }
 
-func (t *typeOf) tag(tag byte, d *fieldtable.Dialect) truth { return t.is(tag, d.Kind(tag)) }
+func (t *typeCheck) tag(tag byte, d *fieldtable.Dialect) truths { return t.is(tag, d.Kind(tag)) }
 
-func (t *typeOf) append(dst []byte, left string) []byte {
+func (t *typeCheck) append(dst []byte, left string) []byte {
 	dst = append(append(append(dst, "type("...), left...), ')')
 	switch {
 	case !t.many && t.not:
