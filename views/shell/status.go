@@ -45,6 +45,9 @@ func ConductOf(s source.Status) conduct {
 		if s.Held == 0 {
 			c.exit = "On exit there is nothing to give back at the moment."
 		}
+		if s.QueueType == "quorum" {
+			c.exit += " This queue counts deliveries, and that was accepted: each look costs every message in it one."
+		}
 	case source.Drain:
 		c.Class, c.icon, c.Badge, c.acked = "takes", "drain", "drain: removes messages", "Acknowledged, so removed"
 		c.Doing = "Each message is acknowledged with basic.ack once it is stored here: it leaves the queue for good."
@@ -75,6 +78,21 @@ func ConductOf(s source.Status) conduct {
 		c.Badge += " · shared with " + kit.Plural(s.Consumers, "other consumer")
 	}
 	return c
+}
+
+// brokerFacts are sentences on what the broker does to messages on their way here.
+func brokerFacts(s source.Status) []string {
+	if !s.Mode.AtBroker() {
+		return nil
+	}
+	queueType := s.QueueType
+	switch s.Mode {
+	case source.Copy:
+		queueType = "classic" // the explorer's own queue
+	case source.Stream:
+		queueType = "stream"
+	}
+	return s.Broker().Facts(queueType)
 }
 
 // fact is a line of the safety panel. Foreign values come from the broker or the configuration.

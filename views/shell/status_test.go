@@ -76,3 +76,41 @@ func TestTroubleWords(t *testing.T) {
 		})
 	}
 }
+
+// TestBrokerFactsByMode: what the broker does to headers follows the kind of queue that is read.
+func TestBrokerFactsByMode(t *testing.T) {
+	for _, tt := range []struct {
+		mode                source.Mode
+		queueType, has, not string
+	}{
+		{source.Peek, "classic", "octet for octet", "stream"},
+		{source.Drain, "", "octet for octet", "sorted by name"},
+		{source.Copy, "", "octet for octet", "quorum"},
+		{source.Stream, "", "loses arrays", "octet for octet"},
+	} {
+		t.Run(string(tt.mode), func(t *testing.T) {
+			s := source.Status{Mode: tt.mode, QueueType: tt.queueType, Product: source.RabbitMQ, Version: "3.10.8"}
+			all := strings.Join(brokerFacts(s), " ")
+			if !strings.Contains(all, tt.has) || strings.Contains(all, tt.not) {
+				t.Error(all)
+			}
+			if html := viewtest.Render(t, BrokerStrip(s, viewtest.Now)); !strings.Contains(html, tt.has) {
+				t.Error("not in the panel")
+			}
+		})
+	}
+	if says := brokerFacts(source.Status{Mode: source.Replay, Product: source.RabbitMQ, Version: "3.10.8"}); says != nil {
+		t.Errorf("of files: %q", says)
+	}
+}
+
+// TestPeekOfAQuorumQueueNamesTheCost: it is read only where that was accepted.
+func TestPeekOfAQuorumQueueNamesTheCost(t *testing.T) {
+	const cost = "each look costs every message in it one"
+	for _, queueType := range []string{"classic", "quorum"} {
+		c := ConductOf(source.Status{Mode: source.Peek, QueueType: queueType, Held: 3})
+		if strings.Contains(c.exit, cost) != (queueType == "quorum") {
+			t.Errorf("%s: %s", queueType, c.exit)
+		}
+	}
+}

@@ -17,12 +17,16 @@ import (
 // node is one RabbitMQ node for all tests of the package, started by the first that asks.
 var node = rabbittest.NewLazy(rabbittest.Options{})
 
+// node4 is one of RabbitMQ 4, which counts and encodes otherwise than RabbitMQ 3.
+var node4 = rabbittest.NewLazy(rabbittest.Options{Version: rabbittest.Version4})
+
 func TestMain(m *testing.M) {
 	if runChild() {
 		return
 	}
 	code := m.Run()
 	node.Stop()
+	node4.Stop()
 	if err := goleak.Find(toxiproxysOwn()...); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

@@ -25,7 +25,12 @@ type client struct {
 // dial connects to a virtual host of the test's own.
 func dial(t *testing.T) *client {
 	t.Helper()
-	n := node.Node(t)
+	return dialNode(t, node)
+}
+
+func dialNode(t *testing.T, lazy *rabbittest.Lazy) *client {
+	t.Helper()
+	n := lazy.Node(t)
 	c := &client{vhost: n.VHost(t), node: n}
 	c.connect(t)
 	return c

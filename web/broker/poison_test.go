@@ -199,9 +199,17 @@ func TestNodePoison(t *testing.T) {
 		case "unknown tag", "length overrun", "larger than frame_max":
 			continue // RabbitMQ closes the publisher's connection
 		}
-		sent = append(sent, p)
 		raw.publish("q", content(nil, []byte("neighbour")), []byte("neighbour"))
 		raw.publish("q", content(p.table, []byte("poison")), []byte("poison"))
+		if !c.broker().Keeps("classic") {
+			switch p.name { // what the broker makes of it
+			case "tag L":
+				p.table = fttest.Table(func(e *fttest.Encoder) { e.Int64("n", 1<<40) })
+			case "duplicate keys":
+				p.table = fttest.Table(func(e *fttest.Encoder) { e.Int32("k", 1) })
+			}
+		}
+		sent = append(sent, p)
 	}
 	for _, mode := range []source.Mode{source.Peek, source.Drain} {
 		r := run(t, Config{URL: c.url(), Queue: "q", Mode: mode, AcceptLoss: true})

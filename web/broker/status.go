@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -187,9 +186,8 @@ func (t *tracker) managementFailed(sentence string) {
 func (t *tracker) rabbitMQ(major, minor int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var a, b int
-	n, _ := fmt.Sscanf(t.s.Version, "%d.%d", &a, &b)
-	return t.s.Product == "RabbitMQ" && n == 2 && (a > major || a == major && b >= minor)
+	b := t.s.Broker()
+	return b.Product == source.RabbitMQ && b.AtLeast(major, minor)
 }
 
 func (t *tracker) snapshot() source.Status {
