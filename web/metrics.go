@@ -7,8 +7,53 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/source"
 )
+
+// metric is a line of what /metrics says of the explorer.
+type metric struct {
+	name  string // after "headerglass_"
+	kind  prometheus.ValueType
+	help  string
+	value func(r *reading) float64
+}
+
+// reading is what one scrape reads, so that its figures fit together.
+type reading struct {
+	source  source.Status
+	archive archive.Stats
+	server  *Server
+}
+
+// metrics are those with one value each, without labels.
+func metrics() []metric {
+	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
+	return []metric{
+		{"messages_stored", gauge, "Messages kept now.",
+			func(r *reading) float64 { return float64(r.archive.Stored - r.archive.Evicted) }},
+		{"messages_evicted_total", counter, "Messages that gave way to newer ones.",
+			func(r *reading) float64 { return float64(r.archive.Evicted) }},
+		{"archive_bytes", gauge, "Bytes that the archive keeps.",
+			func(r *reading) float64 { return float64(r.archive.Bytes) }},
+		{"archive_max_bytes", gauge, "Bytes that the archive may keep.",
+			func(r *reading) float64 { return float64(r.archive.MaxBytes) }},
+		{"archive_pinned_bytes", gauge, "Bytes evicted that readers still hold.",
+			func(r *reading) float64 { return float64(r.archive.Pinned) }},
+		{"ingest_rate", gauge, "Messages arrived in a second, averaged over the last few.",
+			func(r *reading) float64 { return r.source.Kept.Rate }},
+		{"full_decodes_total", counter, "Header tables decoded whole, once for each message opened or exported.",
+			func(r *reading) float64 { return float64(r.server.FullDecodes()) }},
+		{"websocket_clients", gauge, "Open live feeds.",
+			func(r *reading) float64 { return float64(r.server.live.Conns()) }},
+		{"messages_held", gauge, "Messages held unacknowledged at the broker.",
+			func(r *reading) float64 { return float64(r.source.Held) }},
+		{"messages_given_back_total", counter, "Messages given back to the queue.",
+			func(r *reading) float64 { return float64(r.source.GivenBack) }},
+		{"messages_acknowledged_total", counter, "Messages acknowledged, so removed from the queue.",
+			func(r *reading) float64 { return float64(r.source.Acknowledged) }},
+	}
+}
 
 // newMetrics sets up a registry of the server's own.
 func (s *Server) newMetrics() {
@@ -21,8 +66,14 @@ func (s *Server) newMetrics() {
 		Help:        "Always 1; the label says which version this is.",
 		ConstLabels: prometheus.Labels{"version": s.cfg.Version},
 	}, func() float64 { return 1 })
+	c := &collector{server: s, metrics: metrics()}
+	for _, m := range c.metrics {
+		c.descs = append(c.descs, prometheus.NewDesc("headerglass_"+m.name, m.help, nil, nil))
+	}
+	c.state = prometheus.NewDesc("headerglass_broker_state",
+		"1 for the state that the connection to the broker is in.", []string{"state"}, nil)
 	s.registry = prometheus.NewRegistry()
-	s.registry.MustRegister(s.requests, build, newGauges(s),
+	s.registry.MustRegister(s.requests, build, c,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 }
 
@@ -34,68 +85,34 @@ func (s *Server) serveMetrics() handler {
 	}
 }
 
-// gauges reads the archive, the broker and the server once for each scrape.
-type gauges struct {
-	s                                                     *Server
-	stored, evicted, bytes, maxBytes, pinned, ingest      *prometheus.Desc
-	decodes, conns, held, givenBack, acknowledged, broker *prometheus.Desc
+// collector reads the archive, the source and the server once for each scrape.
+type collector struct {
+	server  *Server
+	metrics []metric
+	descs   []*prometheus.Desc // of metrics, in their order
+	state   *prometheus.Desc
 }
 
-func newGauges(s *Server) *gauges {
-	desc := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc("headerglass_"+name, help, labels, nil)
-	}
-	return &gauges{
-		s:        s,
-		stored:   desc("messages_stored", "Messages kept now."),
-		evicted:  desc("messages_evicted_total", "Messages that gave way to newer ones."),
-		bytes:    desc("archive_bytes", "Bytes that the archive keeps."),
-		maxBytes: desc("archive_max_bytes", "Bytes that the archive may keep."),
-		pinned:   desc("archive_pinned_bytes", "Bytes evicted that readers still hold."),
-		ingest:   desc("ingest_rate", "Messages arrived in a second, averaged over the last few."),
-		decodes: desc(
-			"full_decodes_total",
-			"Header tables decoded whole, once for each message opened or exported.",
-		),
-		conns:        desc("websocket_clients", "Open live feeds."),
-		held:         desc("messages_held", "Messages held unacknowledged at the broker."),
-		givenBack:    desc("messages_given_back_total", "Messages given back to the queue."),
-		acknowledged: desc("messages_acknowledged_total", "Messages acknowledged, so removed from the queue."),
-		broker:       desc("broker_state", "1 for the state that the connection to the broker is in.", "state"),
-	}
-}
-
-func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.stored, g.evicted, g.bytes, g.maxBytes, g.pinned, g.ingest,
-		g.decodes, g.conns, g.held, g.givenBack, g.acknowledged, g.broker} {
+func (c *collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range c.descs {
 		ch <- d
 	}
+	ch <- c.state
 }
 
-func (g *gauges) Collect(ch chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+func (c *collector) Collect(ch chan<- prometheus.Metric) {
+	r := &reading{source: c.server.status(), archive: c.server.archive.Stats(), server: c.server}
+	for i, m := range c.metrics {
+		ch <- prometheus.MustNewConstMetric(c.descs[i], m.kind, m.value(r))
 	}
-	counter := func(d *prometheus.Desc, v uint64) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v))
+	now := r.source.State.String()
+	state := func(value float64, name string) {
+		ch <- prometheus.MustNewConstMetric(c.state, prometheus.GaugeValue, value, name)
 	}
-	st, b := g.s.archive.Stats(), g.s.cfg.Broker()
-	gauge(g.stored, float64(st.Stored-st.Evicted))
-	counter(g.evicted, st.Evicted)
-	gauge(g.bytes, float64(st.Bytes))
-	gauge(g.maxBytes, float64(st.MaxBytes))
-	gauge(g.pinned, float64(st.Pinned))
-	gauge(g.ingest, g.s.rate())
-	counter(g.decodes, g.s.FullDecodes())
-	gauge(g.conns, float64(g.s.live.Conns()))
-	gauge(g.held, float64(b.Held))
-	counter(g.givenBack, b.GivenBack)
-	counter(g.acknowledged, b.Acknowledged)
-	state := source.State(b.State.String())
 	for _, other := range source.States() {
-		if other != state {
-			gauge(g.broker, 0, string(other))
+		if string(other) != now {
+			state(0, string(other))
 		}
 	}
-	gauge(g.broker, 1, string(state))
+	state(1, now)
 }

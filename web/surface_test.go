@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/source"
 )
@@ -64,6 +66,25 @@ func TestMetrics(t *testing.T) {
 	}
 	if n := bytes.Count(f.get("/metrics").body, []byte("headerglass_http_requests_total{")); n > 6 {
 		t.Errorf("%d series of requests", n)
+	}
+}
+
+// Each line of the table comes out with its type and its help.
+func TestMetricsAreThoseOfTheTable(t *testing.T) {
+	page := string(newFixture(t).get("/metrics").want(http.StatusOK).body)
+	for _, m := range metrics() {
+		kind := "gauge"
+		if m.kind == prometheus.CounterValue {
+			kind = "counter"
+		}
+		name := "headerglass_" + m.name
+		want := "# HELP " + name + " " + m.help + "\n# TYPE " + name + " " + kind + "\n" + name + " "
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q", want)
+		}
+		if strings.HasSuffix(m.name, "_total") != (m.kind == prometheus.CounterValue) {
+			t.Errorf("%s: a counter's name ends with _total, and only a counter's", m.name)
+		}
 	}
 }
 
