@@ -20,6 +20,7 @@ import (
 	"github.com/headerglass/headerglass/views/opened"
 	"github.com/headerglass/headerglass/views/shell"
 	"github.com/headerglass/headerglass/views/viewtest"
+	"github.com/headerglass/headerglass/web/export"
 )
 
 // fixture is a page in one of its states.
@@ -62,7 +63,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 				{Filter: `retries > 3 AND tenant = 'acme'`, Meaning: "numbers compare exactly across types"},
 				{Filter: `malformed()`, Meaning: "the header table is damaged"},
 			},
-		}, Bar: listing.QueryBar{Query: q.Q, Live: true, ExportLimit: 100_000}, Keys: fixtureKeys(), Chart: fixtureChart(r)}}
+		}, Bar: listing.QueryBar{Query: q.Q, Live: true, Exports: fixtureExports(), ExportLimit: 100_000}, Keys: fixtureKeys(), Chart: fixtureChart(r)}}
 	}
 	rows := func(n int) []listing.Row {
 		var rows []listing.Row
@@ -442,4 +443,11 @@ func fixtureFacet() *listing.Facet {
 		f.Values = append(f.Values, v)
 	}
 	return f
+}
+
+func fixtureExports() (forms []listing.ExportForm) {
+	for _, f := range export.Formats() {
+		forms = append(forms, listing.ExportForm{Extension: f.Extension, Label: f.Label, Use: f.Use})
+	}
+	return forms
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/views/listing"
 	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/export"
 )
@@ -20,6 +21,14 @@ const (
 	// exportBuffer is how many bytes are collected before they are sent.
 	exportBuffer = 32 << 10
 )
+
+// exportForms are the formats as a page offers them.
+func exportForms() (forms []listing.ExportForm) {
+	for _, f := range export.Formats() {
+		forms = append(forms, listing.ExportForm{Extension: f.Extension, Label: f.Label, Use: f.Use})
+	}
+	return forms
+}
 
 // serveExport streams the messages that match, oldest first, so that what reads the file meets them in
 // the order of their arrival. Where there are more than the limit allows, they are the newest. What

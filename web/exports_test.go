@@ -473,3 +473,20 @@ func TestZipHasItsOwnLimit(t *testing.T) {
 		t.Errorf("%d files, %v", len(z.File), err)
 	}
 }
+
+// The page offers every form of file, unless there are none.
+func TestExportsAreOffered(t *testing.T) {
+	f := newFixture(t)
+	f.fill(1)
+	page := f.get("/?q=kind").html()
+	for _, form := range export.Formats() {
+		link := find(page, "href", "/export."+form.Extension+"?q=kind")
+		if link == nil || text(link) != form.Label {
+			t.Errorf("%s is not offered", form.Label)
+		}
+	}
+	f.cfg.NoExports = true
+	if strings.Contains(string(f.get("/").body), "/export.") {
+		t.Error("exports are offered although there are none")
+	}
+}

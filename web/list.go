@@ -54,7 +54,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 		Live:  filterErr == nil && req.Before == 0 && !req.ascending() && growing(req.State),
 	}
 	if !s.cfg.NoExports {
-		p.Bar.ExportLimit = s.cfg.ExportLimit
+		p.Bar.Exports, p.Bar.ExportLimit = exportForms(), s.cfg.ExportLimit
 	}
 	p.Keys = s.keys.list(snap, maxKeys, activeKeys(req.filter))
 	if filterErr != nil {

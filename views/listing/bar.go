@@ -17,7 +17,9 @@ type QueryBar struct {
 	// Live says that the page shows the newest messages, so that new ones may be put above them.
 	// False on older pages and on a bounded time range.
 	Live bool
-	// ExportLimit is how many messages a file of matches holds at most; 0: none can be had.
+	// Exports are the forms of file that the matches can be had in; nil: none. ExportLimit is how many
+	// messages a file holds at most.
+	Exports     []ExportForm
 	ExportLimit int
 }
 

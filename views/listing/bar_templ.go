@@ -225,7 +225,7 @@ func FilterBar(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if p.Bar.ExportLimit > 0 && p.Bar.Error == nil {
+		if len(p.Bar.Exports) > 0 && p.Bar.Error == nil {
 			templ_7745c5c3_Err = exports(p).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

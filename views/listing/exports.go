@@ -2,16 +2,11 @@ package listing
 
 import "github.com/headerglass/headerglass/views/address"
 
-// exportForm is a form of file that the matches can be had in.
-type exportForm struct{ extension, name, use string }
-
-func exportForms() []exportForm {
-	return []exportForm{
-		{"jsonl", "JSON Lines", "typed and lossless, a message a line; headerglass replay opens it"},
-		{"zip", "ZIP", "each message's bytes as delivered, and its JSON; headerglass replay opens it"},
-		{"csv", "CSV", "the columns shown, for a spreadsheet"},
-		{"pcapng", "pcapng", "for Wireshark"},
-	}
+// ExportForm is a form of file that the matches can be had in.
+type ExportForm struct {
+	Extension string // of the file and of its address, without a dot
+	Label     string // what it is called
+	Use       string // what it is good for
 }
 
 // exportWords says which messages a file holds.
