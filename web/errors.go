@@ -124,6 +124,11 @@ func sentinels() []struct {
 			"The explorer is busy with other queries; try again in a moment.",
 		},
 		{
+			budget.ErrFull,
+			http.StatusServiceUnavailable,
+			"The explorer has as much work in progress as its memory allows; try again in a moment.",
+		},
+		{
 			live.ErrTooMany,
 			http.StatusServiceUnavailable,
 			"As many live feeds are open as the explorer allows; close one or try again later.",

@@ -37,27 +37,28 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// Links in what is streamed lead to the newest page, not to the cursor.
-	after, links := req.After, address.Links{Base: s.base, State: req.State}
-	links.State.Before, links.State.After = 0, 0
-	key := links.State.Values().Encode()
-	page := s.parts.open(key)
-	defer s.parts.close(key, page)
+	after, addr := req.After, clientOf(r)
+	req.Before, req.After, req.Oldest = 0, 0, false
+	page := s.parts.open(s, req, addr)
+	defer s.parts.close(page)
+	in := s.stillIn(r)
 	stream := live.Stream{
-		Filter:  req.filter,
+		Filter:  page.req.filter,
 		Dialect: req.dialect,
+		Addr:    addr,
 		After:   after,
 		Rows: func(ctx context.Context, w io.Writer, snap archive.Snapshot, ms []archive.Message) error {
-			l := listing.List{Rows: rows(snap, ms, req)}
+			l := listing.List{Rows: rows(snap, ms, page.req)}
 			for i := range l.Rows {
 				l.Rows[i].New = true
 			}
-			return listing.LiveRows(l, links).Render(ctx, w)
+			return listing.LiveRows(l, page.links).Render(ctx, w)
 		},
 		Status: func(ctx context.Context) (live.Status, error) {
-			if !s.stillIn(r) {
+			if !in() {
 				return live.Status{}, access.ErrLogin // the feed ends with the right to see it
 			}
-			return s.liveStatus(ctx, page, req, links)
+			return s.liveStatus(ctx, page)
 		},
 	}
 	if !r.URL.Query().Has("after") {
@@ -78,24 +79,33 @@ type liveParts struct {
 
 // livePage is the newest drawing for one address.
 type livePage struct {
-	feeds int // open with this address; guarded by liveParts.mu
+	key   string
+	req   request
+	links address.Links
+	share *budget.Share // of what is drawn
+	feeds int           // open with this address; guarded by liveParts.mu
 
 	mu     sync.Mutex
 	drawn  time.Time   // guarded by mu; zero before the first
 	keys   time.Time   // guarded by mu; when the panel of names was drawn
 	next   time.Time   // guarded by mu; when the counts are due again
 	status live.Status // guarded by mu
+	bytes  int64       // guarded by mu; of the status, as the share has them
 }
 
 const (
 	liveFor = 900 * time.Millisecond // how long a drawing serves: feeds ask once a second
 	// hundreds of names: a browser has more to lay out than in the rows
 	keysEvery = 3 * time.Second
-	liveShare = 20 // counting takes at most this part of the time of one core
+	// Counting for one page takes at most a twentieth of the time of one core, and for all pages a
+	// quarter.
+	liveShare  = 20
+	liveShares = 4
 )
 
-// open is the page of an address, for one more feed.
-func (l *liveParts) open(key string) *livePage {
+// open is the page of what req asks for, for one more feed.
+func (l *liveParts) open(s *Server, req request, addr string) *livePage {
+	key := req.State.Values().Encode()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.pages[key]
@@ -103,7 +113,18 @@ func (l *liveParts) open(key string) *livePage {
 		if l.pages == nil {
 			l.pages = make(map[string]*livePage)
 		}
-		p = &livePage{}
+		for _, other := range l.pages {
+			if other.req.filter.String() == req.filter.String() {
+				req.filter = other.req.filter // which the hub shares too
+				break
+			}
+		}
+		p = &livePage{
+			key:   key,
+			req:   req,
+			links: address.Links{Base: s.base, State: req.State},
+			share: s.budget.Open(budget.Feed, addr),
+		}
 		l.pages[key] = p
 	}
 	p.feeds++
@@ -111,19 +132,26 @@ func (l *liveParts) open(key string) *livePage {
 }
 
 // close forgets the page with its last feed.
-func (l *liveParts) close(key string, p *livePage) {
+func (l *liveParts) close(p *livePage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p.feeds--; p.feeds == 0 {
-		delete(l.pages, key)
+		delete(l.pages, p.key)
+		p.share.Release()
 	}
+}
+
+func (l *liveParts) len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.pages)
 }
 
 // liveStatus draws the parts of the page around the rows, or returns a drawing
 // of less than a second ago. Counts under a filter or of a facet's values come as
 // often as they can be had cheaply.
-func (s *Server) liveStatus(ctx context.Context, page *livePage, req request, links address.Links) (live.Status, error) {
-	now := s.cfg.Now()
+func (s *Server) liveStatus(ctx context.Context, page *livePage) (live.Status, error) {
+	now, req, links := s.cfg.Now(), page.req, page.links
 	page.mu.Lock()
 	defer page.mu.Unlock()
 	if !page.drawn.IsZero() && now.Sub(page.drawn) < liveFor {
@@ -149,7 +177,7 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage, req request, li
 		begin := time.Now()
 		sum, err := s.summarise(ctx, snap, req, liveTime)
 		took := time.Since(begin)
-		page.next = now.Add(max(liveFor, liveShare*took))
+		page.next = now.Add(max(liveFor, liveShare*took, liveShares*took*time.Duration(s.parts.len())))
 		switch {
 		case errors.Is(err, budget.ErrBusy):
 		case err != nil:
@@ -164,6 +192,22 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage, req request, li
 			st.Chart, st.Facet, st.Total = p.Chart, p.Facet, p.Total
 		}
 	}
+	st = page.afford(st)
 	page.status, page.drawn = st, now
 	return st, nil
+}
+
+// afford takes what st is larger than the status before from the budget. Where that has too little,
+// the names and counts on the pages stay as they are. The caller has locked p.
+func (p *livePage) afford(st live.Status) live.Status {
+	n := int64(len(st.HTML) + len(st.Keys) + len(st.Chart) + len(st.Facet) + len(st.Total))
+	if n > p.bytes && !p.share.TryGrow(n-p.bytes) {
+		st = live.Status{HTML: st.HTML}
+		n = 0
+	}
+	if n < p.bytes {
+		p.share.Shrink(p.bytes - n)
+	}
+	p.bytes = n
+	return st
 }

@@ -75,8 +75,8 @@ func noStore(h http.Header) { h.Set("Cache-Control", "no-store") }
 
 type identityKey struct{}
 
-// authenticate lets nobody through who is not allowed in, but to what says in a word how the process
-// is: those who ask for that cannot keep a secret.
+// authenticate lets nobody through who is not allowed in, but to what says in a word how the
+// process is: those who ask for that cannot keep a secret.
 func (s *Server) authenticate(next http.Handler) http.Handler {
 	guard := s.cfg.Guard
 	if guard == nil {
@@ -116,11 +116,15 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// stillIn reports whether whoever sent r, which was let through before, would be let through now.
-func (s *Server) stillIn(r *http.Request) bool {
+// stillIn returns what reports whether whoever sent r, which was let through, would be let through
+// now.
+func (s *Server) stillIn(r *http.Request) func() bool {
 	if s.cfg.Guard == nil {
-		return true
+		return func() bool { return true }
 	}
 	id, ok := r.Context().Value(identityKey{}).(access.Identity)
-	return ok && s.cfg.Guard.Knows(id)
+	return func() bool { return ok && s.cfg.Guard.Knows(id) }
 }
+
+// clientOf is who the work for a request counts for.
+func clientOf(r *http.Request) string { return access.Network(r.RemoteAddr).String() }

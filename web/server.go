@@ -55,6 +55,8 @@ type Config struct {
 	// MaxLive and MaxLivePerAddr cap the live feeds, in all and for one
 	// remote address. 0: 1000 and 100.
 	MaxLive, MaxLivePerAddr int
+	// Budget is how many bytes work in progress may take. 0: 32 MiB.
+	Budget int64
 	// ExportLimit is the most messages one export holds. 0: 100,000.
 	ExportLimit int
 	// NoExports refuses every export.
@@ -79,8 +81,10 @@ type Server struct {
 	all         *query.Filter // the filter that matches every message
 	assets      *static.Assets
 	queries     *budget.Limiter
+	budget      *budget.Budget
 	exportStall time.Duration // how long an export waits for a browser to take some more
-	fullDecodes atomic.Uint64 // one for each table decoded whole, of a message opened, exported or pasted
+	// one for each table decoded whole, of a message opened, exported or pasted
+	fullDecodes atomic.Uint64
 	registry    *prometheus.Registry
 	requests    *prometheus.CounterVec
 	handler     http.Handler
@@ -108,6 +112,9 @@ func New(cfg Config) (*Server, error) {
 	if cfg.QueryBudget == 0 {
 		cfg.QueryBudget = 500 * time.Millisecond
 	}
+	if cfg.Budget == 0 {
+		cfg.Budget = 32 << 20
+	}
 	if cfg.ExportLimit == 0 {
 		cfg.ExportLimit = 100_000
 	}
@@ -134,6 +141,7 @@ func New(cfg Config) (*Server, error) {
 		keys:    keyCache{now: cfg.Now},
 		assets:  assets,
 		queries: budget.NewLimiter(cfg.MaxQueries, queryWait),
+		budget:  budget.New(cfg.Budget),
 
 		exportStall: 30 * time.Second,
 	}
@@ -144,6 +152,8 @@ func New(cfg Config) (*Server, error) {
 		Archive:         cfg.Archive,
 		MaxConns:        cfg.MaxLive,
 		MaxConnsPerAddr: cfg.MaxLivePerAddr,
+		Budget:          s.budget,
+		Now:             cfg.Now,
 		Logger:          cfg.Logger,
 	})
 	s.newMetrics()

@@ -136,6 +136,10 @@ func (f *explorerFlags) access(log *slog.Logger) (guard *access.Guard, tlsConfig
 	return guard, tlsConfig, nil
 }
 
+// budget is how many bytes work in progress may take beside the messages: pages, exports, live
+// feeds.
+func (f *explorerFlags) budget() int64 { return max(int64(f.Memory)/4, 32<<20) }
+
 func (f *explorerFlags) newArchive() (*archive.Archive, *fieldtable.Dialect, error) {
 	d, err := fieldtable.DialectByName(f.Dialect)
 	if err != nil {
@@ -145,7 +149,7 @@ func (f *explorerFlags) newArchive() (*archive.Archive, *fieldtable.Dialect, err
 		// Evicted segments are the garbage of this process. A limit near the archive's bound has
 		// them collected early; without one the process grows to twice the bound. What of the
 		// program itself is in RAM is not counted here.
-		debug.SetMemoryLimit(int64(f.Memory)*115/100 + 32<<20)
+		debug.SetMemoryLimit(int64(f.Memory)*115/100 + 32<<20 + f.budget()/2)
 	}
 	bodyLimit := int(f.BodyLimit)
 	if bodyLimit == 0 {
@@ -216,6 +220,7 @@ func (f *explorerFlags) show(
 		MaxQueries:     f.MaxQueries,
 		QueryBudget:    f.QueryBudget,
 		TraceURL:       f.TraceUrl,
+		Budget:         f.budget(),
 		ExportLimit:    f.ExportLimit,
 		NoExports:      f.NoExports,
 	})

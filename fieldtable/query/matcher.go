@@ -26,9 +26,14 @@ type Matcher struct {
 }
 
 // A matcher that lives as long as someone watches remembers fewer decisions than one that scans.
+// Each has a place for each key of its query, so that many keys leave room for fewer.
 const (
-	liveDecisions = 1 << 10
+	liveDecisions = 1 << 9
+	liveBytes     = 64 << 10
 	scanDecisions = 1 << 16
+	scanBytes     = 4 << 20
+	decisionBytes = 48  // and 8 for the place of each key
+	queryBytes    = 128 // what a byte of a filter becomes when it is compiled
 )
 
 // decision is what matchShape says of a shape. An archive may use the number of a
@@ -51,9 +56,24 @@ func (q *Filter) Matcher(archived, d *fieldtable.Dialect) *Matcher {
 		filter:  q,
 		dialect: d,
 		shaped:  archived == d,
-		limit:   liveDecisions,
+		limit:   q.decisions(liveDecisions, liveBytes),
 		scratch: Scratch{marked: archived == d},
 	}
+}
+
+// decisions halves n until so many decisions take limit bytes at most.
+func (q *Filter) decisions(n, limit int) int {
+	for n > 1 && n*q.decisionBytes() > limit {
+		n /= 2
+	}
+	return n
+}
+
+func (q *Filter) decisionBytes() int { return decisionBytes + 8*len(q.keys) }
+
+// MaxBytes bounds the memory that the matcher and its query take.
+func (x *Matcher) MaxBytes() int64 {
+	return int64(x.limit*x.filter.decisionBytes() + queryBytes*len(x.filter.text) + 4<<10)
 }
 
 // Match decides message m of the snapshot s. Unlike Filter.Match it does not look

@@ -46,7 +46,7 @@ func (r *PageRequest) ascending() bool {
 
 func (r *PageRequest) matcher(q *Filter) *Matcher {
 	x := q.Matcher(r.ArchiveDialect, cmp.Or(r.Dialect, r.ArchiveDialect))
-	x.limit = scanDecisions
+	x.limit = q.decisions(scanDecisions, scanBytes)
 	return x
 }
 

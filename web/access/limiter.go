@@ -92,7 +92,7 @@ func (l *limiter) begin(remote string) (finish func(failed bool), wait time.Dura
 
 // addr returns the bucket of a remote address.
 func (l *limiter) addr(remote string, now time.Time) *failures {
-	key := network(remote)
+	key := Network(remote)
 	f := l.addrs[key]
 	if f != nil {
 		return f
@@ -121,9 +121,9 @@ func (l *limiter) forget(now time.Time) {
 	}
 }
 
-// network is the part of a remote address that one party has for itself.
+// Network is the part of a remote address that one party has for itself.
 // Addresses that cannot be read share one.
-func network(remote string) netip.Prefix {
+func Network(remote string) netip.Prefix {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {
 		host = remote

@@ -64,7 +64,7 @@ func TestLimitedAddresses(t *testing.T) {
 		"":                          "invalid Prefix",
 		"pipe:1":                    "invalid Prefix",
 	} {
-		if got := network(remote).String(); got != want {
+		if got := Network(remote).String(); got != want {
 			t.Errorf("%s: %s, want %s", remote, got, want)
 		}
 	}

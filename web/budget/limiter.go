@@ -1,4 +1,3 @@
-// Package budget bounds what work in progress may take. It knows no kind of work.
 package budget
 
 import (

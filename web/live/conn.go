@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"hash/maphash"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -12,15 +13,15 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/web/budget"
 )
 
 // conn is one browser. Its fields belong to the goroutine of run unless noted.
 type conn struct {
-	hub     *Hub
-	ws      *websocket.Conn
-	stream  Stream
-	matcher *query.Matcher
+	hub    *Hub
+	ws     *websocket.Conn
+	stream Stream
+	filter *feedOf
 
 	// Every message with a sequence number ≤ cursor has been shown, counted
 	// as skipped, reported as a gap, or does not match.
@@ -29,8 +30,9 @@ type conn struct {
 	told uint64
 	// reset: the browser's cursor is of an archive that is gone.
 	reset bool
-	// status is what the browser was last told.
-	status Status
+	// status is what the browser was last told, as hashes: the text is kept once for all feeds, if
+	// at all.
+	status [statusParts]uint64
 
 	// sent holds the "to" of the rows messages that are not acknowledged,
 	// oldest first; len(sent) ≤ maxInFlight.
@@ -52,13 +54,25 @@ func (c *conn) run(ctx context.Context, cancel context.CancelFunc) {
 		defer cancel()
 		c.read()
 	}()
-	// A write to a browser that does not read must not outlive ctx for long.
-	stop := context.AfterFunc(ctx, func() { _ = c.ws.NetConn().SetDeadline(time.Now().Add(lingerWait)) })
+	// A write to a browser that does not read must not outlive ctx for long, least of all while
+	// others wait for its memory.
+	stop := context.AfterFunc(ctx, func() {
+		wait := lingerWait
+		if errors.Is(context.Cause(ctx), budget.ErrFull) {
+			wait /= 10
+		}
+		_ = c.ws.NetConn().SetDeadline(time.Now().Add(wait))
+	})
 	defer stop()
 	err := c.write(ctx)
-	if err == nil && c.hub.ctx.Err() != nil {
-		msg := websocket.FormatCloseMessage(websocket.CloseGoingAway, "the explorer is shutting down")
-		_ = c.ws.WriteControl(websocket.CloseMessage, msg, time.Now().Add(lingerWait))
+	c.hub.close(c.filter)
+	if err == nil {
+		switch {
+		case c.hub.ctx.Err() != nil:
+			c.refuse(websocket.CloseGoingAway, "the explorer is shutting down")
+		case errors.Is(context.Cause(ctx), budget.ErrFull):
+			c.refuse(websocket.CloseTryAgainLater, "the explorer has too much to do")
+		}
 	}
 	_ = c.ws.Close()
 	<-done
@@ -90,7 +104,8 @@ func (c *conn) write(ctx context.Context) error {
 				return err
 			}
 			if c.told < c.cursor && c.hasCredit() {
-				if err := c.sendRows(ctx, archive.Snapshot{}, nil, 0); err != nil {
+				c.html.Reset()
+				if err := c.sendRows(0, 0); err != nil {
 					return err
 				}
 			}
@@ -109,13 +124,16 @@ func (c *conn) write(ctx context.Context) error {
 			}
 			c.sleep(ctx, wake)
 		case c.waitNews(ctx, wake):
-			matched, err := c.batch(ctx)
+			begun := now
+			matched, whole, err := c.batch(ctx)
 			if err != nil {
 				return err
 			}
-			begun := now
 			now = time.Now()
 			interval := c.stream.Interval
+			if !whole {
+				interval = 0 // it has waited for its turn
+			}
 			if flooded(matched, begun.Sub(lastBatch)) {
 				interval = max(interval, SlowInterval)
 			}
@@ -165,61 +183,106 @@ func flooded(matched int, in time.Duration) bool {
 	return time.Duration(matched)*Interval > maxRows*in
 }
 
+const (
+	// turnTime is how long a feed may filter at a time, because others wait.
+	turnTime   = 10 * time.Millisecond
+	turnChecks = 16 // messages between two looks at the clock
+)
+
 // batch filters what is new, sends it and moves the cursor to the end of it. It returns how many
-// matched.
-func (c *conn) batch(ctx context.Context) (matched int, err error) {
+// matched, and whether it got to the end of what there was.
+func (c *conn) batch(ctx context.Context) (matched int, whole bool, err error) {
+	if c.hub.turn(ctx) != nil {
+		return 0, true, nil
+	}
+	l, err := c.look(ctx)
+	c.hub.done()
+	if err != nil {
+		return 0, true, err
+	}
+	for _, g := range l.gaps {
+		if err := c.send(g); err != nil {
+			return 0, true, err
+		}
+		c.cursor, c.told = g.To, g.To
+	}
+	c.cursor = max(c.cursor, l.to)
+	if l.matched == 0 {
+		return 0, l.whole, nil
+	}
+	return l.matched, l.whole, c.sendRows(l.rows, l.matched-l.rows)
+}
+
+// looked is what a look at what is new has found; the rows are drawn.
+type looked struct {
+	gaps    []gap
+	to      uint64 // the last message that was filtered
+	matched int
+	rows    int // of these drawn
+	whole   bool
+}
+
+// look filters what is new and draws the newest matches.
+func (c *conn) look(ctx context.Context) (l looked, err error) {
 	snap := c.hub.memos.Snapshot()
 	first, last := snap.First(), snap.Last()
+	l.to, l.whole = c.cursor, true
 	if last <= c.cursor {
-		return 0, nil
+		return l, nil
 	}
-	if c.cursor+1 < first {
-		if err := c.sendGap(first-1, "evicted"); err != nil {
-			return 0, err
-		}
-		c.cursor, c.told = first-1, first-1
+	skip := func(to uint64, reason string) {
+		l.gaps = append(l.gaps, gap{"gap", l.to, to, to - l.to, reason})
+		l.to = to
 	}
-	if last-c.cursor > maxBehind {
-		to := last - maxBehind
-		if err := c.sendGap(to, "behind"); err != nil {
-			return 0, err
-		}
-		c.cursor, c.told = to, to
+	if l.to+1 < first {
+		skip(first-1, "evicted")
+	}
+	if last-l.to > maxBehind {
+		skip(last-maxBehind, "behind")
 	}
 	// The newest matches, in a ring that begins at matched % maxRows.
 	var ring [maxRows]archive.Message
-	for m := range snap.Forward(c.cursor) {
+	end := time.Now().Add(turnTime)
+	f := c.filter.filter
+	f.mu.Lock()
+	n := 0
+	for m := range snap.Forward(l.to) {
 		if m.Seq() > last || ctx.Err() != nil {
 			break
 		}
-		if c.matcher.MatchLive(m) == query.Yes {
-			ring[matched%maxRows] = m.Message
-			matched++
+		if n++; n%turnChecks == 0 && time.Now().After(end) {
+			l.whole = false
+			break
+		}
+		l.to = m.Seq()
+		if f.match(m) {
+			ring[l.matched%maxRows] = m.Message
+			l.matched++
 		}
 	}
-	c.cursor = last
-	if matched == 0 {
-		return 0, nil
+	f.mu.Unlock()
+	c.html.Reset()
+	if l.matched == 0 {
+		return l, nil
 	}
-	rows := make([]archive.Message, 0, min(matched, maxRows))
+	rows := make([]archive.Message, 0, min(l.matched, maxRows))
 	for i := range cap(rows) {
-		rows = append(rows, ring[(matched-1-i)%maxRows])
+		rows = append(rows, ring[(l.matched-1-i)%maxRows])
 	}
-	return matched, c.sendRows(ctx, snap.Snapshot, rows, matched-len(rows))
+	l.rows = len(rows)
+	return l, c.stream.Rows(ctx, &c.html, snap.Snapshot, rows)
 }
 
-// sendRows tells the browser of the messages up to the cursor: rows of snap,
-// newest first, and how many older matches are left out.
-func (c *conn) sendRows(ctx context.Context, snap archive.Snapshot, rows []archive.Message, skipped int) error {
-	c.html.Reset()
-	if len(rows) > 0 {
-		if err := c.stream.Rows(ctx, &c.html, snap, rows); err != nil {
-			return err
-		}
-	}
+// sendRows tells the browser of the messages up to the cursor: rows of them are in c.html, newest
+// first, and so many older matches are left out.
+func (c *conn) sendRows(rows, skipped int) error {
 	from := c.told
 	c.told = c.cursor
 	c.sent = append(c.sent, c.cursor)
+	html := c.html.String()
+	if c.html.Cap() > keptHTML {
+		c.html = bytes.Buffer{}
+	}
 	return c.send(struct {
 		T       string  `json:"t"`
 		From    uint64  `json:"from"`
@@ -228,19 +291,19 @@ func (c *conn) sendRows(ctx context.Context, snap archive.Snapshot, rows []archi
 		Count   int     `json:"count"`
 		Skipped int     `json:"skipped"`
 		Rate    float64 `json:"rate"`
-	}{"rows", from, c.cursor, c.html.String(), len(rows), skipped, c.hub.cfg.Archive.Snapshot().Rate(time.Now())})
+	}{"rows", from, c.cursor, html, rows, skipped, c.hub.cfg.Archive.Snapshot().Rate(c.hub.cfg.Now())})
 }
 
-// sendGap tells the browser that the messages after the cursor up to to were
-// not looked at.
-func (c *conn) sendGap(to uint64, reason string) error {
-	return c.send(struct {
-		T      string `json:"t"`
-		From   uint64 `json:"from"`
-		To     uint64 `json:"to"`
-		Count  uint64 `json:"count"`
-		Reason string `json:"reason"`
-	}{"gap", c.cursor, to, to - c.cursor, reason})
+// keptHTML is how large a buffer a feed keeps for its next rows.
+const keptHTML = 16 << 10
+
+// gap tells the browser that the messages after From up to To were not looked at.
+type gap struct {
+	T      string `json:"t"`
+	From   uint64 `json:"from"`
+	To     uint64 `json:"to"`
+	Count  uint64 `json:"count"`
+	Reason string `json:"reason"`
 }
 
 // sendStatus sends what has changed around the rows.
@@ -252,17 +315,17 @@ func (c *conn) sendStatus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	changed := now
-	for part, old := range map[*string]string{
-		&changed.HTML: c.status.HTML, &changed.Keys: c.status.Keys,
-		&changed.Chart: c.status.Chart, &changed.Facet: c.status.Facet, &changed.Total: c.status.Total,
-	} {
-		if *part == old {
+	changed := false
+	for i, part := range now.parts() {
+		h := maphash.String(c.hub.seed, *part)
+		if *part == "" || h == c.status[i] {
 			*part = ""
+			continue
 		}
+		c.status[i] = h
+		changed = true
 	}
-	c.status = now
-	if changed == (Status{}) {
+	if !changed {
 		return nil
 	}
 	return c.send(struct {
@@ -272,7 +335,7 @@ func (c *conn) sendStatus(ctx context.Context) error {
 		Chart string `json:"chart,omitempty"`
 		Facet string `json:"facet,omitempty"`
 		Total string `json:"total,omitempty"`
-	}{"status", changed.HTML, changed.Keys, changed.Chart, changed.Facet, changed.Total})
+	}{"status", now.HTML, now.Keys, now.Chart, now.Facet, now.Total})
 }
 
 func (c *conn) send(v any) error {

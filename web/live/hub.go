@@ -31,10 +31,12 @@ package live
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"time"
 
@@ -43,6 +45,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/web/budget"
 )
 
 var (
@@ -80,14 +83,20 @@ type Config struct {
 	// MaxConns and MaxConnsPerAddr cap the open connections, in all and for
 	// one remote address. 0: 1000 and 100.
 	MaxConns, MaxConnsPerAddr int
+	// Budget has the bytes that filters take. Nil: there is no bound.
+	Budget *budget.Budget
 	// Logger may be nil.
 	Logger *slog.Logger
+	// Now is the clock of the pages. Nil: time.Now.
+	Now func() time.Time
 }
 
 // Stream says what one connection shows.
 type Stream struct {
 	Filter  *query.Filter
 	Dialect *fieldtable.Dialect
+	// Addr is who the feed counts for. "": the remote address of the request.
+	Addr string
 	// After is the sequence number after which the stream begins. Where none
 	// is as great, the browser gets a reset and the stream begins at the end.
 	After uint64
@@ -108,6 +117,12 @@ type Status struct {
 	Total string // how many messages match
 }
 
+const statusParts = 5
+
+func (s *Status) parts() [statusParts]*string {
+	return [...]*string{&s.HTML, &s.Keys, &s.Chart, &s.Facet, &s.Total}
+}
+
 // Hub admits connections and ends them. Its methods are safe for concurrent
 // use.
 type Hub struct {
@@ -118,12 +133,18 @@ type Hub struct {
 	cancel   context.CancelFunc
 	// memos lets the filters of all connections share one pass over each new message.
 	memos *query.Memos
+	// turns has a place for each feed that may filter and draw at once: half of the processors, so
+	// that the other half is left to whatever else there is to do.
+	turns chan struct{}
 
 	mu     sync.Mutex
 	closed bool           // guarded by mu; once set, wg grows no more
 	addrs  map[string]int // guarded by mu; open connections by remote address, no zeros
 	total  int            // guarded by mu; the sum of addrs
 	wg     sync.WaitGroup // one per admitted connection
+
+	filters map[filterKey]*filter // guarded by mu; of the open feeds
+	seed    maphash.Seed
 }
 
 // New returns a Hub.
@@ -137,7 +158,17 @@ func New(cfg Config) *Hub {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Hub{cfg: cfg, logger: cfg.Logger, memos: query.NewMemos(cfg.Archive), addrs: make(map[string]int)}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	h := &Hub{
+		cfg: cfg, logger: cfg.Logger,
+		memos:   query.NewMemos(cfg.Archive),
+		turns:   make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
+		addrs:   make(map[string]int),
+		filters: make(map[filterKey]*filter),
+		seed:    maphash.MakeSeed(),
+	}
 	h.upgrader = websocket.Upgrader{
 		HandshakeTimeout: writeWait,
 		ReadBufferSize:   1024,
@@ -198,9 +229,13 @@ func (h *Hub) leave(addr string) {
 // error means that nothing was written to w. The caller has checked the
 // origin of r.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
-	addr, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		addr = r.RemoteAddr
+	addr := s.Addr
+	if addr == "" {
+		host, _, err := net.SplitHostPort(r.RemoteAddr)
+		if err != nil {
+			host = r.RemoteAddr
+		}
+		addr = host
 	}
 	if err := h.admit(addr); err != nil {
 		return err
@@ -209,23 +244,35 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
 	if s.Interval == 0 {
 		s.Interval = Interval
 	}
-	ws, err := h.upgrader.Upgrade(metered{w}, r, nil)
+	ctx, cancel := context.WithCancelCause(h.ctx)
+	defer cancel(nil)
+	f, err := h.open(r.Context(), s, addr, cancel)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(h.ctx)
-	defer cancel()
+	ws, err := h.upgrader.Upgrade(metered{w}, r, nil)
+	if err != nil {
+		h.close(f)
+		return err
+	}
 	last := h.cfg.Archive.Snapshot().Last()
 	c := &conn{
-		hub:     h,
-		ws:      ws,
-		stream:  s,
-		matcher: s.Filter.Matcher(h.cfg.Archive.Dialect(), s.Dialect),
-		credit:  make(chan struct{}, 1),
-		cursor:  min(s.After, last),
-		told:    min(s.After, last),
-		reset:   s.After > last,
+		hub: h, ws: ws, stream: s, filter: f, credit: make(chan struct{}, 1),
+		cursor: min(s.After, last), told: min(s.After, last), reset: s.After > last,
 	}
-	c.run(ctx, cancel)
+	c.run(ctx, func() { cancel(nil) })
 	return nil
 }
+
+// turn waits until a feed may filter or draw; the caller gives it back with done. Turns come in the
+// order that they were asked for.
+func (h *Hub) turn(ctx context.Context) error {
+	select {
+	case h.turns <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (h *Hub) done() { <-h.turns }

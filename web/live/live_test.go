@@ -8,8 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +24,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/web/budget"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -585,4 +588,109 @@ func TestMisuseEndsTheConnection(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Feeds with equal filters share one, however it is written; the last of them closes it.
+func TestEqualFiltersAreOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := budget.New(1 << 20)
+		f := start(t, Config{Budget: b}, archive.Config{}, nil)
+		defer f.stop()
+		one := b.Stats().Held[budget.Feed]
+		for i, tt := range []struct {
+			filter  string
+			filters int
+		}{
+			{"tenant", 1},
+			{"tenant", 1},
+			{"(tenant)", 1},
+			{"orders", 2},
+		} {
+			c := f.dial("q=" + url.QueryEscape(tt.filter))
+			defer c.ws.Close()
+			synctest.Wait()
+			if n := len(f.hub.filters); n != tt.filters {
+				t.Errorf("%d filters of %d feeds, want %d", n, i+1, tt.filters)
+			}
+			if i == 0 {
+				one = b.Stats().Held[budget.Feed]
+			}
+			if held := b.Stats().Held[budget.Feed]; held != one*int64(tt.filters) {
+				t.Errorf("%d bytes are held for %d filters, want %d for each", held, tt.filters, one)
+			}
+		}
+		f.hub.Close()
+		if n, held := len(f.hub.filters), b.Stats().Held[budget.Feed]; n != 0 || held != 0 {
+			t.Errorf("%d filters and %d bytes are left", n, held)
+		}
+	})
+}
+
+// Each of the feeds that share a filter gets every match, although only the first of them looks.
+func TestFeedsOfOneFilterGetTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{}, nil)
+		defer f.stop()
+		a, b := f.dial("q=yes"), f.dial("q=yes")
+		defer a.ws.Close()
+		defer b.ws.Close()
+		synctest.Wait()
+		f.add(2, "yes")
+		f.add(1, "no")
+		f.add(1, "yes")
+		for _, c := range []*client{a, b} {
+			if got := c.read(); got.HTML != "4 2 1 " || got.To != 4 {
+				t.Errorf("%+v", got)
+			}
+		}
+	})
+}
+
+// A filter that the budget has no room for is refused; one of an address that holds the most gives
+// way.
+func TestFiltersAreBudgeted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var addr string
+		b := budget.New(1 << 20)
+		f := start(t, Config{Budget: b}, archive.Config{}, func(s *Stream) { s.Addr = addr })
+		defer f.stop()
+		long := func(i int) string {
+			return "q=" + url.QueryEscape(fmt.Sprintf("tenant LIKE '%d%s'", i, strings.Repeat("%a", 300)))
+		}
+		addr = "hog"
+		feeds, refused := 0, false
+		var read sync.WaitGroup
+		var closed atomic.Int32
+		for i := range 10 {
+			d := websocket.Dialer{NetDialContext: f.lis.dial}
+			ws, resp, err := d.Dial("ws://memory/live?"+long(i), nil)
+			if err != nil {
+				if err := <-f.refused; resp.StatusCode != http.StatusServiceUnavailable || !errors.Is(err, budget.ErrFull) {
+					t.Fatal(resp.StatusCode, err)
+				}
+				refused = true
+				break
+			}
+			defer ws.Close()
+			feeds++
+			read.Go(func() {
+				if _, _, err := ws.ReadMessage(); websocket.IsCloseError(err, websocket.CloseTryAgainLater) {
+					closed.Add(1)
+				}
+			})
+		}
+		if !refused || feeds < 2 {
+			t.Fatalf("%d feeds take %d bytes", feeds, b.Stats().Held[budget.Feed])
+		}
+		addr = "other"
+		c := f.dial(long(1000))
+		defer c.ws.Close()
+		synctest.Wait()
+		if n := f.hub.Conns(); n != feeds {
+			t.Errorf("%d feeds, want one of %d in the place of another", n, feeds+1)
+		}
+		if n := closed.Load(); n != 1 {
+			t.Errorf("%d feeds were told to try again later, want 1", n)
+		}
+	})
 }
