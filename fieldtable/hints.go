@@ -79,7 +79,7 @@ func otherReading(v Value) string {
 		}
 	case 'T':
 		if ts, ok := v.Timestamp(); ok {
-			return otherUnit(ts)
+			return ts.Hint()
 		}
 	case 't':
 		if v.Kind() == KindBool && raw[0] > 1 {
@@ -131,17 +131,41 @@ func unsignedDecimal(d Decimal) string {
 // milliseconds above a thousand times as much, which as seconds begins in 1973.
 const implausibleSeconds = 100_000_000_000
 
-func otherUnit(ts Timestamp) string {
-	const layout = "2006-01-02T15:04:05.999999Z"
-	switch n := ts.Value; {
-	case ts.Unit == Milliseconds && n > 0 && n < implausibleSeconds:
-		return "as seconds, which the specification counts, " + time.Unix(n, 0).UTC().Format(layout)
-	case ts.Unit == Seconds && n > implausibleSeconds && n <= 1000*implausibleSeconds:
-		return "as milliseconds, which some clients write, " + time.UnixMilli(n).UTC().Format(layout)
-	case ts.Unit == Seconds && n > 1000*implausibleSeconds && n <= 1_000_000*implausibleSeconds:
-		return "as microseconds, which some clients write, " + time.UnixMicro(n).UTC().Format(layout)
-	case ts.Unit == Seconds && n < 0:
-		return strconv.FormatUint(uint64(n), 10) + " for clients that read it unsigned"
+// Guess returns what a timestamp may count instead of its dialect's unit, such as "milliseconds", and the
+// time that it then is. ok is false if the count is plausible as it is.
+func (t Timestamp) Guess() (unit string, at time.Time, ok bool) {
+	switch n := t.Value; {
+	case n <= 0:
+		return "", time.Time{}, false
+	case n < implausibleSeconds && t.Unit == Milliseconds:
+		return "seconds", time.Unix(n, 0).UTC(), true
+	case n <= implausibleSeconds, n <= 1000*implausibleSeconds && t.Unit == Milliseconds:
+		return "", time.Time{}, false
+	case n <= 1000*implausibleSeconds:
+		return "milliseconds", time.UnixMilli(n).UTC(), true
+	case n <= 1_000_000*implausibleSeconds:
+		return "microseconds", time.UnixMicro(n).UTC(), true
+	}
+	return "nanoseconds", time.Unix(0, t.Value).UTC(), true
+}
+
+// NeverSet reports whether it is the least value of .NET's DateTime, the first moment of year 1, in seconds or in
+// milliseconds: programs send it where no time was set.
+func (t Timestamp) NeverSet() bool { return t.Value == firstSecond || t.Value == firstSecond*1000 }
+
+// Hint returns one sentence on another reading that is in real use, as Hints does for a value with tag T; it is
+// empty if there is none.
+func (t Timestamp) Hint() string {
+	unit, at, ok := t.Guess()
+	switch {
+	case t.NeverSet():
+		return "0001-01-01T00:00:00Z, the least value of .NET's DateTime, where no time was set"
+	case ok && unit == "seconds":
+		return "as seconds, which the specification counts, " + at.Format(time.RFC3339)
+	case ok:
+		return "as " + unit + ", which some clients write, " + at.Format(time.RFC3339Nano)
+	case t.Unit == Seconds && t.Value < 0:
+		return strconv.FormatUint(uint64(t.Value), 10) + " for clients that read it unsigned"
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 func TestExportCSV(t *testing.T) {
@@ -52,6 +53,25 @@ func TestExportCSVIsInert(t *testing.T) {
 	if got := string(r.body); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+}
+
+// A property that is a number is one there too, in the dialect's unit.
+func TestExportCSVOfPropertyNumbers(t *testing.T) {
+	f := newFixture(t)
+	f.add(message{props: []wire.Property{
+		{Name: "priority", Raw: []byte{9}},
+		{Name: "timestamp", Raw: []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfb}},
+	}})
+	for _, dialect := range []string{"lenient", "qpid-java"} {
+		r := f.get("/export.csv?cols=$priority,$timestamp,$received&dialect=" + dialect).want(http.StatusOK)
+		if !strings.HasSuffix(string(r.body), ",9,-5,2026-03-01T12:00:00Z\n") {
+			t.Errorf("%s: %s", dialect, r.body)
+		}
+	}
+	f.get("/api/messages/1?dialect=qpid-java").
+		want(http.StatusOK).
+		wantText(`"timestamp":{"unit":"ms","value":"-5","time":"1969-12-31T23:59:59.995Z"}`)
+	f.get("/m/1?dialect=qpid-java").want(http.StatusOK).wantText("1969-12-31 23:59:59.995 UTC")
 }
 
 func inf() float64 {

@@ -66,10 +66,7 @@ func (d *datum) setValue(v *fieldtable.Value) {
 		d.bytes, _ = v.Text()
 	case fieldtable.KindTimestamp:
 		ts, _ := v.Timestamp()
-		d.class, d.int, d.scale = classTime, ts.Value, 0
-		if ts.Unit == fieldtable.Milliseconds {
-			d.scale = 3
-		}
+		d.class, d.int, d.scale = classTime, ts.Value, scaleOf(ts.Unit)
 	}
 }
 
@@ -82,7 +79,23 @@ func (d *datum) setUint(u uint64) {
 	}
 }
 
-func (d *datum) setTime(v int64, scale int) { *d = datum{class: classTime, int: v, scale: scale} }
+func (d *datum) setTimestamp(ts fieldtable.Timestamp) {
+	*d = datum{class: classTime, int: ts.Value, scale: scaleOf(ts.Unit)}
+}
+
+func scaleOf(u fieldtable.Unit) int {
+	if u == fieldtable.Milliseconds {
+		return 3
+	}
+	return 0
+}
+
+// setInstant sets nanoseconds since 1970.
+func (d *datum) setInstant(ns int64) { *d = datum{class: classTime, int: ns, scale: nanoseconds} }
+
+// nanoseconds is the scale of what headerglass itself measured: it is displayed as a date, while
+// timestamps of a message are displayed as the number that they are.
+const nanoseconds = 9
 
 // cmpTime compares a classTime with t.
 func (d *datum) cmpTime(t time.Time) int {
@@ -103,6 +116,19 @@ func (d *datum) cmpTime(t time.Time) int {
 	return compareInts(int(rest*(int64(time.Second)/unit)), t.Nanosecond())
 }
 
+// number reports whether d is displayed as a number.
+func (d *datum) number() bool {
+	switch d.class {
+	case classInt, classUint, classDecimal:
+		return true
+	case classFloat:
+		return !math.IsNaN(d.float) && !math.IsInf(d.float, 0)
+	case classTime:
+		return d.scale != nanoseconds
+	}
+	return false
+}
+
 // appendDisplayed writes the text that the page shows for d.
 func (d *datum) appendDisplayed(dst []byte) []byte {
 	if d.value != nil {
@@ -116,7 +142,7 @@ func (d *datum) appendDisplayed(dst []byte) []byte {
 	case classUint:
 		return strconv.AppendUint(dst, d.uint, 10)
 	case classTime:
-		if d.scale == 0 {
+		if d.scale != nanoseconds {
 			return strconv.AppendInt(dst, d.int, 10)
 		}
 		return time.Unix(0, d.int).UTC().AppendFormat(dst, time.RFC3339Nano)

@@ -52,7 +52,7 @@ func (v FacetValue) Filter(operand string) string {
 		return equal(operand, v.Kind, v.unit, v.Text)
 	}
 	if p, ok := propertyByName(strings.TrimPrefix(operand, "$")); ok {
-		return p.equal(v.Text)
+		return p.equal(v.Text, v.unit)
 	}
 	return ""
 }

@@ -35,6 +35,8 @@ type Cell struct {
 	Removed bool
 	// Value is a header's value, the zero Value for a property.
 	Value fieldtable.Value
+	// Number: it is displayed as a number, with or without a sign.
+	Number bool
 	// Text is what is displayed of it, valid until the Scratch is used again.
 	Text []byte
 }
@@ -45,7 +47,7 @@ func (c *Cell) IsHeader() bool { return !c.Value.IsZero() }
 // Cell returns the operand's value in message m; under [*] the first.
 func (o *Operand) Cell(m archive.Message, d *fieldtable.Dialect, s *Scratch) (c Cell) {
 	c.Damaged = o.first(m, d, s, func(s *Scratch, d *datum) {
-		c.Set, c.Text, c.Removed = true, s.displayed(d), d.removed
+		c.Set, c.Text, c.Removed, c.Number = true, s.displayed(d), d.removed, d.number()
 		if d.value != nil {
 			c.Value = *d.value
 		}

@@ -3,6 +3,7 @@ package query
 import (
 	"strings"
 
+	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
@@ -64,7 +65,7 @@ func properties() []property {
 			"received",
 			propertyTime,
 			"when headerglass received it",
-			func(m *archive.Message, d *datum) { d.setTime(m.Received().UnixNano(), 9) },
+			func(m *archive.Message, d *datum) { d.setInstant(m.Received().UnixNano()) },
 		),
 		fact("seq", propertyNumber, "number in the archive", func(m *archive.Message, d *datum) { d.setUint(m.Seq()) }),
 		fact(
@@ -139,7 +140,7 @@ func basic(name string) property {
 				d.setUint(uint64(v))
 			case wire.FormTimestamp:
 				v, _ := p.Timestamp()
-				d.setTime(v, 0)
+				d.setTimestamp(fieldtable.Timestamp{Value: v, Unit: s.dialect.TimestampUnit()})
 			default:
 				d.setText(p.Raw)
 			}

@@ -35,8 +35,9 @@ func ValueConditions(path string, v fieldtable.Value) (is, not string) {
 }
 
 // PropertyConditions writes the filters "has this value" and "does not have it" for a basic
-// property. Both are empty for the headers and for what is too long to read in one.
-func PropertyConditions(p wire.Property) (is, not string) {
+// property under the dialect, nil for Lenient. Both are empty for the headers and for what is too long
+// to read in one.
+func PropertyConditions(p wire.Property, d *fieldtable.Dialect) (is, not string) {
 	if prop, ok := propertyByName(p.Name); ok && len(p.Raw) <= maxTerm {
 		path := "$" + prop.name
 		text := string(p.Raw)
@@ -45,20 +46,23 @@ func PropertyConditions(p wire.Property) (is, not string) {
 		} else if n, ok := p.Timestamp(); ok {
 			text = strconv.FormatInt(n, 10)
 		}
-		if is = prop.equal(text); is != "" {
+		if is = prop.equal(text, orLenient(d).TimestampUnit()); is != "" {
 			not = excluding(path, is)
 		}
 	}
 	return is, not
 }
 
-// equal writes the condition that the property has the value that is displayed as text.
-func (p *property) equal(text string) string {
+// equal writes the condition that the property has the value that is displayed as text. unit is of the
+// timestamp.
+func (p *property) equal(text string, unit fieldtable.Unit) string {
 	switch {
 	case p.kind == propertyPresence:
 		return ""
 	case p.kind == propertyText, p.kind == propertyTime && !isNumber(text):
 		text = string(appendWord(nil, text))
+	case p.kind == propertyTime && unit == fieldtable.Milliseconds:
+		text = thousandths(text) // a number is compared in seconds
 	}
 	return "$" + p.name + " = " + text
 }

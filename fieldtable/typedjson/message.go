@@ -45,7 +45,7 @@ func appendMessage(dst []byte, m archive.Message, d *fieldtable.Dialect) []byte 
 	dst = AppendOctets(AppendMember(dst, "consumer_tag"), m.ConsumerTag())
 	dst = AppendOctets(AppendMember(dst, "exchange"), m.Exchange())
 	dst = AppendOctets(AppendMember(dst, "routing_key"), m.RoutingKey())
-	dst = appendProperties(dst, m.Header())
+	dst = appendProperties(dst, m.Header(), d)
 	dst = AppendString(AppendMember(dst, "dialect"), d.Name())
 	dst = AppendMember(dst, "headers")
 	if ok {
@@ -67,7 +67,7 @@ func appendMessage(dst []byte, m archive.Message, d *fieldtable.Dialect) []byte 
 }
 
 // appendProperties appends the members properties, without the headers, and properties_error.
-func appendProperties(dst []byte, h wire.ContentHeader) []byte {
+func appendProperties(dst []byte, h wire.ContentHeader, d *fieldtable.Dialect) []byte {
 	dst = append(AppendMember(dst, "properties"), '{')
 	var damage error
 	for p, err := range h.All() {
@@ -83,8 +83,8 @@ func appendProperties(dst []byte, h wire.ContentHeader) []byte {
 			}
 		case wire.FormTimestamp:
 			if v, ok := p.Timestamp(); ok {
-				ts := fieldtable.Timestamp{Value: v, Unit: fieldtable.Seconds}
-				dst = appendTimestamp(AppendMember(dst, p.Name), ts)
+				ts := fieldtable.Timestamp{Value: v, Unit: d.TimestampUnit()}
+				dst = AppendTimestamp(AppendMember(dst, p.Name), ts)
 			}
 		default:
 			dst = AppendOctets(AppendMember(dst, p.Name), p.Raw)

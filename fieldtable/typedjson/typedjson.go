@@ -14,12 +14,16 @@
 // without tag where there is none. A tag is always one character whose code point is the octet.
 //
 // The values, by type: bool as true or false; int8 to uint32 as numbers; int64 and uint64 as
-// strings of digits; float32 and float64 as the shortest number that reads back the same, or "NaN",
-// "+Inf", "-Inf"; decimal as a string with as many digits after the point as its scale; longstr and
+// strings of digits; float32 and float64 as the shortest number that reads back the same, -0.0 for
+// minus zero, or "NaN", "+Inf", "-Inf"; decimal as a string with as many digits after the point as its scale; longstr and
 // shortstr as strings, or {"hex":"…"} if they are no UTF-8; bytes and char8 as {"hex":"…"};
 // timestamp as {"unit":"s","value":"1700000000","time":"2023-11-14T22:13:20Z"}, with unit "ms" and
 // three decimals where the dialect counts milliseconds, and time null outside the years 1 to 9999;
 // void as null; table and array as above.
+//
+// Where other octets have the same value, a field or an element has its payload too, in hexadecimal:
+// "raw":"02" beside the value true. Such are booleans of another octet than 0 and 1, and every NaN but
+// the one that computers make, 7fc00000 and 7ff8000000000000.
 //
 // The output is ASCII-safe for HTML and script contexts: <, >, &, U+2028 and U+2029 are escaped.
 package typedjson
@@ -110,11 +114,29 @@ func appendElement(dst []byte, s *fieldtable.Scanner) []byte {
 	default:
 		dst = appendElements(append(dst, `{"items":[`...), &inner)
 	}
+	if ambiguous(f.Value) {
+		dst = append(dst, `,"raw":"`...)
+		dst = hex.AppendEncode(dst, f.Value.Raw())
+		dst = append(dst, '"')
+	}
 	dst = append(dst, `,"offset":`...)
 	dst = strconv.AppendInt(dst, int64(f.Offset), 10)
 	dst = append(dst, `,"end":`...)
 	dst = strconv.AppendInt(dst, int64(f.End), 10)
 	return append(dst, '}')
+}
+
+// ambiguous reports whether what is written of v does not tell its octets.
+func ambiguous(v fieldtable.Value) bool {
+	raw := v.Raw()
+	switch v.Kind() {
+	case fieldtable.KindBool:
+		return raw[0] > 1
+	case fieldtable.KindFloat32, fieldtable.KindFloat64:
+		f, _ := v.Float64()
+		return math.IsNaN(f) && string(raw) != "\x7f\xc0\x00\x00" && string(raw) != "\x7f\xf8\x00\x00\x00\x00\x00\x00"
+	}
+	return false
 }
 
 func appendKey(dst, name []byte) []byte {
@@ -152,10 +174,13 @@ func appendScalar(dst []byte, v fieldtable.Value) []byte {
 		dst = v.AppendText(dst)
 		return append(dst, '"')
 	case fieldtable.KindFloat32, fieldtable.KindFloat64:
-		if f, _ := v.Float64(); math.IsNaN(f) || math.IsInf(f, 0) {
+		switch f, _ := v.Float64(); {
+		case math.IsNaN(f) || math.IsInf(f, 0):
 			dst = append(dst, '"')
 			dst = v.AppendText(dst)
 			return append(dst, '"')
+		case f == 0 && math.Signbit(f):
+			return append(dst, "-0.0"...) // many readers take -0 for an integer and lose the sign
 		}
 	case fieldtable.KindLongStr, fieldtable.KindShortStr:
 		return AppendOctets(dst, v.Raw())
@@ -163,7 +188,7 @@ func appendScalar(dst []byte, v fieldtable.Value) []byte {
 		return appendHex(dst, v.Raw())
 	case fieldtable.KindTimestamp:
 		ts, _ := v.Timestamp()
-		return appendTimestamp(dst, ts)
+		return AppendTimestamp(dst, ts)
 	}
 	return v.AppendText(dst)
 }
@@ -174,7 +199,8 @@ func appendHex(dst, octets []byte) []byte {
 	return append(dst, `"}`...)
 }
 
-func appendTimestamp(dst []byte, ts fieldtable.Timestamp) []byte {
+// AppendTimestamp appends a timestamp: that of a value, or that of the timestamp property in the dialect's unit.
+func AppendTimestamp(dst []byte, ts fieldtable.Timestamp) []byte {
 	dst = append(dst, `{"unit":"`...)
 	dst = append(dst, ts.Unit.String()...)
 	dst = append(dst, `","value":"`...)

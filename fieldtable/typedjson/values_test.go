@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"math/rand"
 	"strings"
 	"testing"
@@ -78,15 +79,17 @@ var values = []struct{ dialects, octets, kind, value string }{
 
 	{modern + " qpid-336", "66 3dcccccd", "float32", "0.1"},
 	{modern + " qpid-336", "66 00000000", "float32", "0"},
-	{modern + " qpid-336", "66 80000000", "float32", "-0"},
+	{modern + " qpid-336", "66 80000000", "float32", "-0.0"},
 	{modern + " qpid-336", "66 7f7fffff", "float32", "3.4028235e+38"},
 	{modern + " qpid-336", "66 00000001", "float32", "1e-45"},
 	{modern + " qpid-336", "66 7fc00000", "float32", `"NaN"`},
+	{modern + " qpid-336", "66 7f800073", "float32", `"NaN"`},
+	{modern + " qpid-336", "66 ffc00000", "float32", `"NaN"`},
 	{modern + " qpid-336", "66 7f800000", "float32", `"+Inf"`},
 	{modern + " qpid-336", "66 ff800000", "float32", `"-Inf"`},
 	{modern + " qpid-336", "64 3fb999999999999a", "float64", "0.1"},
 	{modern + " qpid-336", "64 bfb999999999999a", "float64", "-0.1"},
-	{modern + " qpid-336", "64 8000000000000000", "float64", "-0"},
+	{modern + " qpid-336", "64 8000000000000000", "float64", "-0.0"},
 	{modern + " qpid-336", "64 7fefffffffffffff", "float64", "1.7976931348623157e+308"},
 	{modern + " qpid-336", "64 0000000000000001", "float64", "5e-324"},
 	{modern + " qpid-336", "64 4341c37937e08000", "float64", "10000000000000000"},
@@ -194,6 +197,15 @@ var values = []struct{ dialects, octets, kind, value string }{
 			`"error":{"offset":12,"reason":"unknown_tag","path":"k[1]","tag":"ÿ"}}`},
 }
 
+// withRaw are the values of which other octets would be written alike, so that theirs are written too.
+var withRaw = map[string]string{
+	"74 02":               "02",
+	"74 ff":               "ff",
+	"64 7ff0000000000001": "7ff0000000000001",
+	"66 7f800073":         "7f800073",
+	"66 ffc00000":         "ffc00000",
+}
+
 func TestValues(t *testing.T) {
 	for _, c := range values {
 		value, err := hex.DecodeString(strings.ReplaceAll(c.octets, " ", ""))
@@ -202,30 +214,30 @@ func TestValues(t *testing.T) {
 		}
 		encoded := binary.BigEndian.AppendUint32(nil, uint32(2+len(value)))
 		encoded = append(append(encoded, 1, 'k'), value...)
+		raw := ""
+		if octets := withRaw[c.octets]; octets != "" {
+			raw = `,"raw":"` + octets + `"`
+		}
+		want := fmt.Sprintf(`{"fields":[{"key":"k","tag":"%c","type":"%s","value":%s%s,"offset":4,"end":%d}],"error":null}`,
+			rune(value[0]), c.kind, c.value, raw, len(encoded))
 		for name := range strings.FieldsSeq(c.dialects) {
-			dialect, err := fieldtable.DialectByName(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			table := fieldtable.View(encoded, dialect)
-			want := `{"fields":[{"key":"k","tag":"` + string(
-				rune(value[0]),
-			) + `","type":"` + c.kind + `","value":` + c.value +
-				`,"offset":4,"end":` + itoa(
-				len(encoded),
-			) + `}],"error":null}`
-			if got := string(typedjson.AppendTable(nil, table)); got != want {
-				t.Errorf("%s in %s:\n got %s\nwant %s", c.octets, name, got, want)
-			}
-			v, _ := table.Lookup("k")
-			if got := string(typedjson.AppendValue(nil, v)); got != c.value {
-				t.Errorf("%s in %s alone:\n got %s\nwant %s", c.octets, name, got, c.value)
-			}
+			t.Run(c.octets+" in "+name, func(t *testing.T) {
+				dialect, err := fieldtable.DialectByName(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				table := fieldtable.View(encoded, dialect)
+				if got := string(typedjson.AppendTable(nil, table)); got != want {
+					t.Errorf("\n got %s\nwant %s", got, want)
+				}
+				v, _ := table.Lookup("k")
+				if got := string(typedjson.AppendValue(nil, v)); got != c.value {
+					t.Errorf("alone:\n got %s\nwant %s", got, c.value)
+				}
+			})
 		}
 	}
 }
-
-func itoa(n int) string { b, _ := json.Marshal(n); return string(b) }
 
 func TestDecodeLine(t *testing.T) {
 	for _, c := range []struct{ octets, want string }{

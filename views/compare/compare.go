@@ -174,7 +174,7 @@ func Build(ms []facts.Message, d *fieldtable.Dialect, links address.Links) Compa
 			if p.Form() == wire.FormTable {
 				continue
 			}
-			row := opened.NewProperty(p, m.Removed, time.Time{})
+			row := opened.NewProperty(p, m.Removed, d, time.Time{})
 			rows.put(i, "property", p.Name, []kit.Part{{Text: p.Name}}, datum{Cell{
 				Parts:   row.Parts,
 				Removed: row.Removed,

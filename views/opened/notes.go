@@ -15,9 +15,6 @@ type Note struct {
 	URL   string // where it leads outside the explorer; only what the configuration names
 }
 
-// milliseconds is where a count of seconds is past the year 5138: more likely milliseconds.
-const milliseconds = 100_000_000_000
-
 func timestampNotes(ts fieldtable.Timestamp, now time.Time) []Note {
 	var notes []Note
 	if t, ok := ts.Time(); ok {
@@ -28,10 +25,10 @@ func timestampNotes(ts fieldtable.Timestamp, now time.Time) []Note {
 	} else {
 		notes = append(notes, Note{Text: "outside the years 1 to 9999"})
 	}
-	if ts.Unit == fieldtable.Seconds && ts.Value > milliseconds {
-		if t, ok := (fieldtable.Timestamp{Value: ts.Value, Unit: fieldtable.Milliseconds}).Time(); ok {
-			notes = append(notes, Note{Text: "milliseconds? " + kit.Stamp(t), Guess: true, Time: t})
-		}
+	if unit, t, ok := ts.Guess(); ok {
+		notes = append(notes, Note{Text: unit + "? " + kit.Stamp(t), Guess: true, Time: t})
+	} else if ts.NeverSet() {
+		notes = append(notes, Note{Text: ".NET's DateTime.MinValue: never set?", Guess: true})
 	}
 	return notes
 }

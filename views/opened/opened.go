@@ -68,7 +68,7 @@ func Build(m facts.Message, o Options) Opened {
 	in := Opened{Links: o.Links, Message: m, Older: o.Older, Newer: o.Newer, Now: o.Now, Pasted: o.Pasted}
 	in.Body = BuildBody(m.Body, m.BodySize, o.Links, m.Seq)
 	for _, p := range m.Properties {
-		in.Properties = append(in.Properties, NewProperty(p, m.Removed, o.Now))
+		in.Properties = append(in.Properties, NewProperty(p, m.Removed, d, o.Now))
 	}
 	tree := TreeOptions{
 		Links:    o.Links,

@@ -22,7 +22,8 @@ type PropertyRow struct {
 	Offset, End int
 }
 
-func NewProperty(p wire.Property, removed []address.Range, now time.Time) PropertyRow {
+// NewProperty draws a basic property, with the timestamp in the dialect's unit.
+func NewProperty(p wire.Property, removed []address.Range, d *fieldtable.Dialect, now time.Time) PropertyRow {
 	row := PropertyRow{Name: p.Name, Offset: p.Offset, End: p.End}
 	switch {
 	case p.Form() != wire.FormTable && facts.Touched(removed, p.Offset, p.End):
@@ -43,7 +44,11 @@ func NewProperty(p wire.Property, removed []address.Range, now time.Time) Proper
 	case p.Form() == wire.FormTimestamp && len(p.Raw) == 8:
 		n := int64(binary.BigEndian.Uint64(p.Raw))
 		row.Parts = []kit.Part{{Text: strconv.FormatInt(n, 10)}}
-		row.Notes = timestampNotes(fieldtable.Timestamp{Value: n}, now)
+		ts := fieldtable.Timestamp{Value: n, Unit: d.TimestampUnit()}
+		row.Notes = timestampNotes(ts, now)
+		if _, _, guessed := ts.Guess(); !guessed && !ts.NeverSet() && ts.Hint() != "" {
+			row.Notes = append(row.Notes, Note{Text: ts.Hint(), Guess: true})
+		}
 	case len(p.Raw) == 0:
 		row.Parts = []kit.Part{{Text: `""`}}
 		row.Empty = true

@@ -366,7 +366,12 @@ func TestTimestampNotes(t *testing.T) {
 		{1700000000123, true, "2023-11-14 22:13:20.123 UTC|3 years ago"},
 		{253402300799, false, "9999-12-31 23:59:59 UTC|in 7972 years|?milliseconds? 1978-01-11 21:31:40.799 UTC"},
 		{253402300800, false, "outside the years 1 to 9999|?milliseconds? 1978-01-11 21:31:40.8 UTC"},
-		{9223372036854775807, false, "outside the years 1 to 9999"},
+		{9223372036854775807, false, "outside the years 1 to 9999|?nanoseconds? 2262-04-11 23:47:16.854775807 UTC"},
+		{1700000000123456, false, "outside the years 1 to 9999|?microseconds? 2023-11-14 22:13:20.123456 UTC"},
+		{1700000000123456, true, "outside the years 1 to 9999|?microseconds? 2023-11-14 22:13:20.123456 UTC"},
+		{1700000000, true, "1970-01-20 16:13:20 UTC|56 years ago|?seconds? 2023-11-14 22:13:20 UTC"},
+		{-62135596800, false, "0001-01-01 00:00:00 UTC|2025 years ago|?.NET's DateTime.MinValue: never set?"},
+		{-62135596800000, true, "0001-01-01 00:00:00 UTC|2025 years ago|?.NET's DateTime.MinValue: never set?"},
 		{-9223372036854775808, false, "outside the years 1 to 9999"},
 		{-9223372036854775808, true, "outside the years 1 to 9999"},
 	} {

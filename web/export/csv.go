@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/hex"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -72,6 +71,8 @@ func (c *csvWriter) Write(m archive.Message) error {
 			c.cells = append(c.cells, "")
 		case v.Removed:
 			c.cells = append(c.cells, "(redacted)")
+		case v.Number: // bare, with its sign and exact, although a spreadsheet may round it
+			c.cells = append(c.cells, string(v.Text))
 		case v.IsHeader():
 			c.cells = append(c.cells, valueCell(v.Value))
 		default:
@@ -86,8 +87,7 @@ func (c *csvWriter) Close() error {
 	return c.w.Error()
 }
 
-// valueCell is a value as a cell. A number stays one, with its sign, and is written exactly,
-// although a spreadsheet may round it. Tables and arrays are typed JSON.
+// valueCell is a value that is no number as a cell. Tables and arrays are typed JSON.
 func valueCell(v fieldtable.Value) string {
 	switch v.Kind() {
 	case fieldtable.KindLongStr, fieldtable.KindShortStr:
@@ -97,10 +97,8 @@ func valueCell(v fieldtable.Value) string {
 		return hexCell(v.Raw())
 	case fieldtable.KindTable, fieldtable.KindArray:
 		return inertCell(string(typedjson.AppendValue(nil, v)))
-	case fieldtable.KindFloat32, fieldtable.KindFloat64:
-		if f, _ := v.Float64(); math.IsNaN(f) || math.IsInf(f, 0) {
-			return inertCell(string(v.AppendText(nil)))
-		}
+	case fieldtable.KindFloat32, fieldtable.KindFloat64: // NaN and infinities: no other is left
+		return inertCell(string(v.AppendText(nil)))
 	case fieldtable.KindVoid:
 		return "null"
 	}
