@@ -211,7 +211,7 @@ func TestWiresharkShowsTheSameTables(t *testing.T) {
 			t.Errorf("%s: the body is shown as %s", s.Name, bodies[s.Name])
 		}
 		want, ok := wiresharkLines(fieldtable.View(s.Encoded, fieldtable.Lenient()), since44)
-		if !ok || s.Name == "deepest" { // that is deeper than Wireshark shows
+		if !ok || s.Name == "deepest" || s.Name == "bomb" { // deeper than Wireshark shows
 			continue
 		}
 		got := tables[s.Name].lines()
