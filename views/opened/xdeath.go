@@ -20,6 +20,10 @@ const maxDeaths = 200
 // Deaths is a message's x-death header as a timeline.
 type Deaths struct {
 	Rows []Death
+	// Flat are the first and the last death as the headers x-first-death-* and x-last-death-* tell them.
+	Flat []FlatDeath
+	// Missing says that there is no x-death, only headers of the Flat ones.
+	Missing bool
 	// Odd says in one sentence why there are no rows, though the header is there.
 	Odd string
 	// More is how many entries are not shown.
@@ -36,6 +40,14 @@ type Deaths struct {
 	// Fields is how many headers of this name there are; the first one is shown.
 	Fields int
 	URL    string // the header in the tree
+}
+
+// FlatDeath is a death that RabbitMQ tells in headers of its own.
+type FlatDeath struct {
+	When                    string // first or last
+	Queue, Reason, Exchange DeathValue
+	Reading                 string
+	URL                     string // the first of the headers in the tree
 }
 
 // Death is one entry: what happened to the message in one queue for one reason.
@@ -65,9 +77,20 @@ type DeathValue struct {
 	Notes   []Note
 }
 
-// buildDeaths reads the header out of a table. ok is false when the table has none before any
-// damage.
+// empty reports whether the value is there, as an empty text.
+func (v DeathValue) empty() bool {
+	return v.Set && !v.Removed && len(v.Parts) == 1 && v.Parts[0].Text == `""`
+}
+
+// buildDeaths reads the header out of a table. ok is false when the table has neither it nor one of
+// the flat headers before any damage.
 func buildDeaths(t fieldtable.Table, o TreeOptions) (d Deaths, ok bool) {
+	b := &treeBuilder{TreeOptions: o}
+	for _, when := range []string{"first", "last"} {
+		if flat, ok := b.flatDeath(t, when); ok {
+			d.Flat = append(d.Flat, flat)
+		}
+	}
 	var field fieldtable.Field
 	for s := t.Scan(); s.Next(); {
 		if f := s.Field(); string(f.Name) == xDeath {
@@ -77,9 +100,12 @@ func buildDeaths(t fieldtable.Table, o TreeOptions) (d Deaths, ok bool) {
 		}
 	}
 	if d.Fields == 0 {
-		return d, false
+		d.Missing = len(d.Flat) > 0
+		if d.Missing {
+			d.URL = d.Flat[0].URL
+		}
+		return d, d.Missing
 	}
-	b := &treeBuilder{TreeOptions: o}
 	d.URL = b.at(field.Offset, 0)
 	if facts.Without(b.Removed, field.Value) {
 		d.Odd = "The header was stored without its value: --redact names it."
@@ -97,12 +123,12 @@ func buildDeaths(t fieldtable.Table, o TreeOptions) (d Deaths, ok bool) {
 		v := s.Field().Value
 		if len(d.Rows) == maxDeaths {
 			d.More++
-			continue
+		} else {
+			row := b.death(v)
+			row.Index = len(d.Rows)
+			row.URL = b.at(v.Offset(), 0)
+			d.Rows = append(d.Rows, row)
 		}
-		row := b.death(v)
-		row.Index = len(d.Rows)
-		row.URL = b.at(v.Offset(), 0)
-		d.Rows = append(d.Rows, row)
 		entry, isTable := v.Table()
 		if !isTable {
 			continue
@@ -134,6 +160,29 @@ func buildDeaths(t fieldtable.Table, o TreeOptions) (d Deaths, ok bool) {
 		d.Odd = "The header is an empty array."
 	}
 	return d, true
+}
+
+// flatDeath reads the headers x-first-death-queue and so on, or those of the last death.
+func (b *treeBuilder) flatDeath(t fieldtable.Table, when string) (d FlatDeath, ok bool) {
+	d.When = when
+	for _, part := range []struct {
+		name  string
+		value *DeathValue
+	}{{"queue", &d.Queue}, {"reason", &d.Reason}, {"exchange", &d.Exchange}} {
+		name := "x-" + when + "-death-" + part.name
+		v, err := t.Lookup(name)
+		if err != nil {
+			continue
+		}
+		*part.value = b.deathValue(v, fieldtable.KindLongStr)
+		if d.URL == "" {
+			d.URL = b.at(v.Offset()-1-len(name), 0)
+		}
+		if text, isText := v.Text(); isText && part.name == "reason" && !part.value.Removed {
+			d.Reading = reasonWords(string(text))
+		}
+	}
+	return d, d.URL != ""
 }
 
 func (b *treeBuilder) death(v fieldtable.Value) Death {
@@ -234,14 +283,17 @@ func entries(n int) string {
 
 func deathsSentence(d *Deaths) string {
 	var s string
-	n := entries(len(d.Rows) + d.More)
+	all := len(d.Rows) + d.More
+	n, uncounted := entries(all), all-d.Counted
 	switch {
 	case d.Overflow:
 		s = "Dead-lettered more than 2⁶⁴ times, in " + n
+	case d.Counted > 0 && (uncounted > 0 || d.Damage != nil):
+		s = "Dead-lettered at least " + kit.Plural(d.Total, "time") + ", in " + n
 	case d.Counted > 0:
 		s = "Dead-lettered " + kit.Plural(d.Total, "time") + ", in " + n
 	default:
-		s = n
+		s = "Dead-lettered, in " + n
 	}
 	switch {
 	case d.First.IsZero():
@@ -249,6 +301,12 @@ func deathsSentence(d *Deaths) string {
 		s += ", at " + kit.Stamp(d.Last)
 	default:
 		s += ", from " + kit.Stamp(d.First) + " to " + kit.Stamp(d.Last)
+	}
+	switch {
+	case uncounted == 1:
+		s += "; one entry has no usable count"
+	case uncounted > 1:
+		s += "; " + entries(uncounted) + " have no usable count"
 	}
 	return s + ". The latest stands first, as RabbitMQ writes it; a time is that of an entry's first death."
 }

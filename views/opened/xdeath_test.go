@@ -88,11 +88,76 @@ func TestDeaths(t *testing.T) {
 		t.Errorf("%d deaths in %d entries, from %v to %v", d.Total, d.Counted, d.First, d.Last)
 	}
 	// 1795950000 = 2026-11-29 11:00:00 UTC, as date -u -d @1795950000 says.
-	if got, want := deathsSentence(d), "Dead-lettered 4 times, in 4 entries, from 2026-11-29 11:00:00 UTC to 2026-11-29 13:46:40 UTC."; !strings.HasPrefix(
+	if got, want := deathsSentence(d), "Dead-lettered at least 4 times, in 4 entries, from 2026-11-29 11:00:00 UTC to 2026-11-29 13:46:40 UTC; 2 entries have no usable count."; !strings.HasPrefix(
 		got,
 		want,
 	) {
 		t.Errorf("says %q", got)
+	}
+}
+
+func TestDeathsWithoutUsableCounts(t *testing.T) {
+	entry := func(write func(e *fttest.Encoder)) func(e *fttest.Encoder) {
+		return func(e *fttest.Encoder) { e.Nested("", write) }
+	}
+	two := entry(func(e *fttest.Encoder) { e.Int64("count", 2) })
+	for _, c := range []struct {
+		name  string
+		other func(e *fttest.Encoder)
+		want  string
+	}{
+		{"all counted", entry(func(e *fttest.Encoder) { e.Int64("count", 1) }), "Dead-lettered 3 times, in 2 entries."},
+		{"void", entry(func(e *fttest.Encoder) { e.Void("count") }), "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
+		{"a fraction", entry(func(e *fttest.Encoder) { e.Float64("count", 1.5) }), "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
+		{"negative", entry(func(e *fttest.Encoder) { e.Int64("count", -1) }), "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
+		{"none", entry(func(e *fttest.Encoder) {}), "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
+		{"no table", func(e *fttest.Encoder) { e.Int64("", 7) }, "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := deathsOf(t, fttest.Table(func(e *fttest.Encoder) {
+				e.Array("x-death", func(e *fttest.Encoder) { two(e); c.other(e) })
+			}))
+			if got := deathsSentence(d); !strings.HasPrefix(got, c.want+" The latest") {
+				t.Errorf("says %q", got)
+			}
+		})
+	}
+	none := deathsOf(t, fttest.Table(func(e *fttest.Encoder) {
+		e.Array("x-death", entry(func(e *fttest.Encoder) { e.Void("count") }))
+	}))
+	if got := deathsSentence(none); !strings.HasPrefix(got, "Dead-lettered, in 1 entry; one entry has no usable count.") {
+		t.Errorf("says %q", got)
+	}
+}
+
+// The flat headers tell the first and the last death where x-death tells nothing.
+func TestFlatDeaths(t *testing.T) {
+	flat := func(e *fttest.Encoder) {
+		e.Str("x-first-death-queue", "orders")
+		e.Str("x-first-death-reason", "expired")
+		e.Str("x-first-death-exchange", "")
+	}
+	for _, c := range []struct {
+		name  string
+		death func(e *fttest.Encoder)
+		rows  int
+	}{
+		{"alone", func(e *fttest.Encoder) {}, 0},
+		{"beside a text", func(e *fttest.Encoder) { e.Str("x-death", "x") }, 0},
+		{"beside a table", func(e *fttest.Encoder) { e.Nested("x-death", func(e *fttest.Encoder) {}) }, 0},
+		{"beside an empty array", func(e *fttest.Encoder) { e.Array("x-death", func(e *fttest.Encoder) {}) }, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := deathsOf(t, fttest.Table(func(e *fttest.Encoder) { c.death(e); flat(e) }))
+			if len(d.Flat) != 1 || len(d.Rows) != c.rows {
+				t.Fatalf("%+v", d)
+			}
+			f := d.Flat[0]
+			if f.When != "first" || f.Queue.text() != "orders" || f.Reason.text() != "expired" || !f.Exchange.empty() ||
+				f.Reading != "it outlived its time to live" || f.URL == "" || d.Missing != (c.name == "alone") {
+				t.Errorf("%+v", f)
+			}
+		})
 	}
 }
 
