@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/listing"
 	"github.com/headerglass/headerglass/views/viewtest"
@@ -146,10 +147,9 @@ func TestLiveSummary(t *testing.T) {
 	server := fixtureServer(t, feed.serve, feed.opens)
 	b.do(chromedp.Navigate(server.URL + "/list"))
 	<-feed.opens
-	chart := listing.Histogram{
-		Step:    time.Second,
-		Buckets: []listing.Bucket{{Start: viewtest.Now, Count: 1}, {Start: viewtest.Now.Add(time.Second), Count: 77}},
-	}
+	chart := listing.Histogram{Histogram: query.Histogram{
+		Start: viewtest.Now, Width: time.Second, Counts: []uint64{1, 77}, Complete: true,
+	}}
 	feed.send(map[string]any{
 		"t":     "status",
 		"chart": viewtest.Render(t, listing.Chart(chart, address.Links{})),

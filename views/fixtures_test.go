@@ -10,7 +10,10 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/static"
 	"github.com/headerglass/headerglass/views/address"
@@ -58,11 +61,6 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 				},
 				PublishCommand: `rabbitmqadmin publish exchange=amq.default routing_key=orders.dead-letter payload=hello properties='{"headers":{"tenant":"acme","retries":5}}'`,
 			},
-			Examples: []shell.FilterExample{
-				{Filter: `x-death`, Meaning: "has that header"},
-				{Filter: `retries > 3 AND tenant = 'acme'`, Meaning: "numbers compare exactly across types"},
-				{Filter: `malformed()`, Meaning: "the header table is damaged"},
-			},
 		}, Bar: listing.QueryBar{Query: q.Q, Live: true, Exports: fixtureExports(), ExportLimit: 100_000}, Keys: fixtureKeys(), Chart: fixtureChart(r)}}
 	}
 	rows := func(n int) []listing.Row {
@@ -102,27 +100,25 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 		Total:   12340,
 		Last:    12340,
 		Columns: []listing.Column{{Path: "tenant", Tags: []byte("S")}, {Path: "x-death[0].reason", Tags: []byte("SI")}},
-		Count:   &listing.Total{Matched: 312, Damaged: 2},
+		Count:   total(312, 2, false),
 	}
 	for i := range p.List.Rows {
-		p.List.Rows[i].Cells = []listing.Cell{
-			{Tag: 'S', Text: []byte("acme"), Set: true},
-			{Tag: 'S', Text: []byte("expired"), Set: i%3 != 0},
+		p.List.Rows[i].Cells = []query.Cell{cell("acme"), {}}
+		if i%3 != 0 {
+			p.List.Rows[i].Cells[1] = cell("expired")
 		}
 	}
 	p.Bar.Live = false
 	p.Bar.Chips = []listing.Chip{{Text: "tenant = 'acme'", Without: "retries > 3"}, {Text: "retries > 3", Without: "tenant = 'acme'"}}
-	p.Bar.Explain = &listing.Explain{
+	p.Bar.Explain = &query.Explain{
 		Keys:          []string{"tenant", "retries"},
 		Shapes:        41,
 		ShapesMatched: 6,
-		Matched:       312,
 		Scanned:       10240,
 		Skipped:       9900,
 		Damaged:       2,
 		BytesRead:     41233,
 		Elapsed:       1234 * time.Microsecond,
-		Complete:      true,
 	}
 	add("filtered", p)
 
@@ -138,37 +134,39 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 		Total:   12340,
 		Last:    12340,
 		Columns: []listing.Column{{Path: "retries", Tags: []byte("IS")}},
-		Count:   &listing.Total{Matched: 4211, Damaged: 3, Complete: true},
+		Count:   total(4211, 3, true),
 	}
 	for i := range p.List.Rows {
-		p.List.Rows[i].Cells = []listing.Cell{{Tag: 'I', Text: []byte(kit.Itoa(30 - i)), Set: i < 25}}
+		p.List.Rows[i].Cells = []query.Cell{{}}
+		if i < 25 {
+			p.List.Rows[i].Cells[0] = cell(int32(30 - i))
+		}
 		p.List.Rows[i].Undecided = p.List.Rows[i].Damaged
 	}
 	p.Bar.Live = false
-	p.Bar.Explain = &listing.Explain{
+	p.Bar.Explain = &query.Explain{
 		Keys:          []string{"x-death"},
 		Shapes:        41,
 		ShapesMatched: 9,
-		Matched:       4211,
 		Skipped:       12340,
 		Elapsed:       81 * time.Microsecond,
-		Complete:      true,
 	}
-	p.Chart.Filtered, p.Chart.Partial = true, true
+	p.Chart.Filtered, p.Chart.Complete = true, false
 	p.Facet = fixtureFacet()
 	for _, v := range p.Facet.Values[:3] {
-		p.Chart.Series = append(p.Chart.Series, listing.Series{Text: v.Text, Total: v.Count})
+		p.Chart.Series = append(p.Chart.Series, query.Series{Text: v.Text, Total: v.Count})
 	}
-	for i := range p.Chart.Buckets {
-		n := p.Chart.Buckets[i].Count
-		p.Chart.Buckets[i].Parts = []uint64{n / 2, n / 4, n / 8}
+	for i := range p.Chart.Series {
+		for _, n := range p.Chart.Counts {
+			p.Chart.Series[i].Counts = append(p.Chart.Series[i].Counts, n>>(i+1))
+		}
 	}
 	add("facet", p)
 
 	p = base(address.State{From: viewtest.Now.Add(-10 * time.Minute), To: viewtest.Now.Add(-5 * time.Minute), Facet: "a b"})
 	p.Chart.From, p.Chart.To = p.Links.State.From, p.Links.State.To
-	p.Facet = &listing.Facet{Operand: "a b", Error: &listing.QueryError{Offset: 2, Msg: "Expected nothing more here."}}
-	p.List = listing.List{Rows: rows(20), Total: 12340, Last: 12340, Count: &listing.Total{Matched: 20, Complete: true}}
+	p.Facet = &listing.Facet{Facet: query.Facet{Operand: "a b"}, Error: &query.Error{Offset: 2, Msg: "Expected nothing more here."}}
+	p.List = listing.List{Rows: rows(20), Total: 12340, Last: 12340, Count: total(20, 0, true)}
 	p.Bar.Live = false
 	add("range", p)
 
@@ -295,11 +293,8 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	p.Keys, p.Chart = listing.KeyList{}, listing.Histogram{}
 	add("empty", p)
 	fresh := base(address.State{})
-	fresh.Chart.Buckets = fresh.Chart.Buckets[:len(fresh.Chart.Buckets):len(fresh.Chart.Buckets)]
-	for i := range fresh.Chart.Buckets[:110] {
-		fresh.Chart.Buckets[i].Count = 0
-	}
-	fresh.Chart.Step = time.Second
+	clear(fresh.Chart.Counts[:110])
+	fresh.Chart.Width = time.Second
 	fresh.Broker.Mode, fresh.Broker.Name, fresh.Broker.Product = "demo", "demo", "headerglass demo"
 	fresh.List = listing.List{Rows: rows(40), Total: 40, Last: 12340}
 	add("demo", fresh)
@@ -316,11 +311,11 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	add("down", p)
 	p = base(address.State{Q: "tennant = 'acme'"})
 	p.List = listing.List{Empty: listing.EmptyNoMatch, Nearest: []string{"tenant = 'acme'", "tenant-id = 'acme'"}, Total: 12340}
-	p.Bar.Explain = &listing.Explain{Keys: []string{"tennant"}, Shapes: 41, Skipped: 12340, Complete: true}
+	p.Bar.Explain = &query.Explain{Keys: []string{"tennant"}, Shapes: 41, Skipped: 12340}
 	add("nomatch", p)
 	p = base(address.State{Q: "retries > AND x"})
 	p.List = listing.List{Empty: listing.EmptyNoMatch, Total: 12340}
-	p.Bar.Error = &listing.QueryError{Offset: 10, End: 13, Msg: "expected a number, a text in single quotes or a header name"}
+	p.Bar.Error = &query.Error{Offset: 10, End: 13, Msg: "expected a number, a text in single quotes or a header name"}
 	add("badfilter", p)
 	p = base(address.State{})
 	p.List = listing.List{Rows: rows(60), Older: 12280, Total: 12340, Last: 12340}
@@ -386,19 +381,40 @@ func fixtureRow(r *rand.Rand, seq uint64, at time.Time) listing.Row {
 	return row
 }
 
+// total is a count of matches.
+func total(matched, damaged uint64, complete bool) *query.Count {
+	return &query.Count{Matched: matched, Complete: complete, Explain: query.Explain{Damaged: damaged}}
+}
+
+// cell is what a message has in a column: a text or a number.
+func cell(v any) query.Cell {
+	table := fttest.Table(func(e *fttest.Encoder) {
+		switch v := v.(type) {
+		case string:
+			e.Str("", v)
+		case int32:
+			e.Int32("", v)
+		}
+	})
+	s := fieldtable.View(table, fieldtable.Lenient()).Scan()
+	s.Next()
+	value := s.Field().Value
+	return query.Cell{Set: true, Value: value, Text: value.AppendText(nil)}
+}
+
 func fixtureKeys() listing.KeyList {
-	k := listing.KeyList{Messages: 12340, More: 12}
+	k := listing.KeyList{Messages: 12340, More: 12, Active: map[string]bool{"retries": true}}
 	for i, name := range []string{
 		"tenant", "x-death", "traceparent", "retries", "x-first-death-exchange", "x-first-death-queue", "x-first-death-reason", "id", "task", "lang",
 		"NServiceBus.MessageId", "NServiceBus.EnclosedMessageTypes", "__TypeId__", "content-type", "MT-Activity-Id", "x-opt-to", "priority", "<b>bold</b>", "a\u202eb", "",
 	} {
-		key := listing.Key{
-			Name:  []byte(name),
+		key := archive.KeyCount{
+			Key:   name,
 			Count: uint64(12000 / (i + 1)),
-			Tags:  []listing.TagCount{{Tag: "SAFSISTtxl"[i%10], Count: uint64(11000 / (i + 1))}},
+			Tags:  map[byte]uint64{"SAFSISTtxl"[i%10]: uint64(11000 / (i + 1))},
 		}
 		if name == "retries" {
-			key.Tags, key.Active = []listing.TagCount{{Tag: 'I', Count: 2900}, {Tag: 'S', Count: 100}}, true
+			key.Tags = map[byte]uint64{'I': 2900, 'S': 100}
 		}
 		k.Keys = append(k.Keys, key)
 	}
@@ -406,7 +422,8 @@ func fixtureKeys() listing.KeyList {
 }
 
 func fixtureChart(r *rand.Rand) listing.Histogram {
-	h := listing.Histogram{Step: 10 * time.Second}
+	h := query.Histogram{Width: 10 * time.Second, Complete: true}
+	h.Start = viewtest.Now.Add(-120 * h.Width)
 	for i := range 120 {
 		n := uint64(40 + r.Intn(30))
 		if i > 70 && i < 84 {
@@ -415,30 +432,25 @@ func fixtureChart(r *rand.Rand) listing.Histogram {
 		if i > 100 {
 			n += uint64(i)
 		}
-		h.Buckets = append(h.Buckets, listing.Bucket{Start: viewtest.Now.Add(time.Duration(i-120) * h.Step), Count: n})
+		h.Counts = append(h.Counts, n)
 	}
-	return h
+	return listing.Histogram{Histogram: h}
 }
 
 func fixtureFacet() *listing.Facet {
-	f := &listing.Facet{
+	f := &listing.Facet{Kept: 12340, Facet: query.Facet{
 		Operand: "tenant",
-		Types:   []listing.TagCount{{Tag: 'S', Count: 3980}, {Tag: 'I', Count: 120}},
+		Tags:    map[byte]uint64{'S': 3980, 'I': 120},
 		Matched: 4211,
 		With:    4100,
 		Other:   260,
 		Bounded: true,
-		Partial: true,
-		Looked:  9900,
-		Kept:    12340,
-	}
+		Explain: query.Explain{Scanned: 9900},
+	}}
 	for i, text := range []string{"acme", "globex", "<b>initech</b>", "", "umbrella\u202egro", strings.Repeat("very long ", 20), "42"} {
-		v := listing.FacetValue{Text: []byte(text), Tag: 'S', Count: uint64(2000 / (i + 1)), Filter: "tenant = '" + text + "'"}
-		if i == 5 {
-			v.Cut, v.Filter = true, ""
-		}
+		v := query.FacetValue{Text: text, Tag: 'S', Kind: fieldtable.KindLongStr, Count: uint64(2000 / (i + 1)), Cut: i == 5}
 		if i == 6 {
-			v.Tag = 'I'
+			v.Tag, v.Kind = 'I', fieldtable.KindInt32
 		}
 		f.Values = append(f.Values, v)
 	}

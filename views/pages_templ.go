@@ -111,7 +111,7 @@ func Document(p Page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if inPart(p) {
+			if p.InPart() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, " data-summary=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -246,11 +246,6 @@ func ErrorPage(f shell.Frame, problem *kit.Problem) templ.Component {
 		}
 		return nil
 	})
-}
-
-// inPart reports whether something on the page has not been counted to the end.
-func inPart(p Page) bool {
-	return p.Chart.Partial || p.Facet != nil && p.Facet.Partial || p.List.Count != nil && !p.List.Count.Complete
 }
 
 func viewOf(p Page) string {

@@ -15,7 +15,9 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/static"
@@ -108,26 +110,26 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 		}},
 		Bar: listing.QueryBar{
 			Query: hostile,
-			Error: &listing.QueryError{Offset: 0, End: len(hostile), Msg: hostile},
+			Error: &query.Error{Offset: 0, End: len(hostile), Msg: hostile},
 			Chips: []listing.Chip{{Text: hostile, Without: ""}, {Text: hostile, Without: ""}},
 		},
-		Keys: listing.KeyList{Keys: []listing.Key{{Name: raw, Count: 1, Tags: []listing.TagCount{{Tag: 0, Count: 1}}}}, Messages: 1},
+		Keys: listing.KeyList{Keys: []archive.KeyCount{{Key: hostile, Count: 1, Tags: map[byte]uint64{0: 1}}}, Messages: 1},
 		List: listing.List{
 			Rows: []listing.Row{{
 				Seq:        1,
 				Exchange:   raw,
 				RoutingKey: raw,
 				Keys:       []string{hostile},
-				Cells:      []listing.Cell{{Tag: 'S', Text: raw, Set: true}},
+				Cells:      []query.Cell{cell(hostile)},
 			}},
 			Columns: []listing.Column{{Path: hostile}},
 		},
-		Chart: listing.Histogram{
-			Step:    time.Second,
-			Buckets: []listing.Bucket{{Count: 1, Parts: []uint64{1}}, {}},
-			Series:  []listing.Series{{Text: raw, Total: 1}},
-		},
-		Facet: &listing.Facet{Operand: hostile, Values: []listing.FacetValue{{Text: raw, Count: 1, Filter: "x"}}},
+		Chart: listing.Histogram{Histogram: query.Histogram{
+			Width:  time.Second,
+			Counts: []uint64{1, 0},
+			Series: []query.Series{{Text: hostile, Counts: []uint64{1, 0}, Total: 1}},
+		}},
+		Facet: &listing.Facet{Facet: query.Facet{Operand: hostile, Values: []query.FacetValue{{Text: hostile, Count: 1}}}},
 	}}
 	html := viewtest.Render(t, Document(p))
 	// What is typed into the filter goes back into its field as it was.

@@ -182,7 +182,7 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage) (live.Status, e
 		case errors.Is(err, budget.ErrBusy):
 		case err != nil:
 			return st, err
-		case sum.chart.Partial:
+		case sum.chart.InPart():
 			// Not as much as the page has got already: it keeps that.
 		default:
 			p, err := sum.draw(ctx, links)

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"cmp"
-	"slices"
 	"sync"
 	"time"
 
@@ -43,15 +41,6 @@ func (c *keyCache) list(snap archive.Snapshot, limit int, active map[string]bool
 	if snap.Last() >= snap.First() {
 		l.Messages = snap.Last() - snap.First() + 1
 	}
-	for _, k := range counts[:min(limit, len(counts))] {
-		key := listing.Key{Name: []byte(k.Key), Count: k.Count, Active: active[k.Key]}
-		for tag, n := range k.Tags {
-			key.Tags = append(key.Tags, listing.TagCount{Tag: tag, Count: n})
-		}
-		slices.SortFunc(key.Tags, func(a, b listing.TagCount) int {
-			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Tag, b.Tag))
-		})
-		l.Keys = append(l.Keys, key)
-	}
+	l.Keys, l.Active = counts[:min(limit, len(counts))], active
 	return l
 }

@@ -66,7 +66,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 			p.Chart = sum.chart
 		}
 		f := fail(filterErr)
-		p.Bar.Error = &listing.QueryError{Offset: f.Offset, End: f.End, Msg: f.Msg}
+		p.Bar.Error = &query.Error{Offset: f.Offset, End: f.End, Msg: f.Msg}
 		p.List = listing.List{Total: p.Broker.Kept.Messages, Empty: listing.EmptyNoMatch, Selected: selected, Last: snap.Last()}
 		return p, nil
 	}
@@ -119,7 +119,7 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 		// The page asks again by itself; until then it has what costs nothing.
 		axis, ok := s.axis(snap, req.State)
 		sum.chart = arrivals(snap, axis, ok)
-		sum.chart.Partial = true
+		sum.chart.Complete = false
 	case err != nil:
 		return p, err
 	}
@@ -128,22 +128,10 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 		return p, nil
 	}
 	if sum.total == nil || sum.total.Matched < found.Matched {
-		p.List.Count = &listing.Total{Matched: found.Matched, Damaged: found.Damaged}
+		p.List.Count = &query.Count{Matched: found.Matched, Explain: found.Explain}
 	}
 	p.Bar.Chips = chips(req.filter)
-	p.Bar.Explain = &listing.Explain{
-		Keys:          found.Keys,
-		Shapes:        found.Shapes,
-		ShapesMatched: found.ShapesMatched,
-		Matched:       found.Matched,
-		Scanned:       found.Scanned,
-		Skipped:       found.Skipped,
-		Damaged:       found.Damaged,
-		BytesRead:     found.BytesRead,
-		Decoded:       found.Decoded,
-		Elapsed:       found.Elapsed,
-		Complete:      found.Complete,
-	}
+	p.Bar.Explain = &found.Explain
 	return p, nil
 }
 
@@ -165,16 +153,12 @@ func chips(q *query.Filter) []listing.Chip {
 
 // frame is what every page has around its content.
 func (s *Server) frame(q address.State) shell.Frame {
-	p := shell.Frame{
+	return shell.Frame{
 		Links:  address.Links{Base: s.base, State: q},
 		Assets: s.assets,
 		Broker: s.status(),
 		Now:    s.cfg.Now(),
 	}
-	for _, h := range query.Help() {
-		p.Examples = append(p.Examples, shell.FilterExample{Filter: h.Example, Meaning: h.Meaning})
-	}
-	return p
 }
 
 // status is the broker's state with what the archive knows.
@@ -217,8 +201,8 @@ func columns(paths []string, rows []listing.Row) []listing.Column {
 	for i, path := range paths {
 		c := listing.Column{Path: path}
 		for _, r := range rows {
-			if cell := r.Cells[i]; (cell.Set || cell.Removed) && !cell.Property && !slices.Contains(c.Tags, cell.Tag) {
-				c.Tags = append(c.Tags, cell.Tag)
+			if cell := r.Cells[i]; (cell.Set || cell.Removed) && cell.IsHeader() && !slices.Contains(c.Tags, cell.Value.Tag()) {
+				c.Tags = append(c.Tags, cell.Value.Tag())
 			}
 		}
 		slices.Sort(c.Tags)
@@ -270,18 +254,12 @@ func row(snap archive.Snapshot, m archive.Message, req request, scratch *query.S
 	}
 	for _, o := range req.columns {
 		c := o.Cell(m, req.dialect, scratch)
-		shown := listing.Cell{Set: c.Set && !c.Removed, Removed: c.Removed, Damaged: c.Damaged, Property: !c.IsHeader()}
 		if c.IsHeader() {
-			shown.Tag = c.Value.Tag()
+			c.Text = cellText(c.Value)
+		} else {
+			c.Text = bytes.Clone(c.Text[:min(len(c.Text), maxCellBytes)]) // what scratch holds is used again
 		}
-		switch {
-		case !shown.Set:
-		case c.IsHeader():
-			shown.Text = cellText(c.Value)
-		default:
-			shown.Text = bytes.Clone(c.Text[:min(len(c.Text), maxCellBytes)])
-		}
-		r.Cells = append(r.Cells, shown)
+		r.Cells = append(r.Cells, c)
 	}
 	return r
 }

@@ -2,12 +2,10 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
@@ -37,7 +35,7 @@ const (
 type summary struct {
 	chart listing.Histogram
 	facet *listing.Facet
-	total *listing.Total // nil where nothing filters
+	total *query.Count // nil where nothing filters
 }
 
 // summarise counts until ctx is done or limit is over; then the parts say that
@@ -66,8 +64,7 @@ func (s *Server) summarise(
 
 	if operandErr != nil {
 		sum.facet = &listing.Facet{
-			Operand: req.Facet,
-			Error:   &listing.QueryError{Offset: operandErr.Offset, End: operandErr.End, Msg: operandErr.Msg},
+			Facet: query.Facet{Operand: req.Facet}, Error: operandErr,
 		}
 	}
 	if filtered || ranged || split != nil {
@@ -88,16 +85,16 @@ func (s *Server) summarise(
 		if ended(err) {
 			return sum, err
 		}
-		sum.facet = facet(f, snap)
+		sum.facet = &listing.Facet{Facet: f, Kept: snap.Last() - min(snap.First()-1, snap.Last())}
 		if filtered || ranged {
-			sum.total = &listing.Total{Matched: f.Matched, Damaged: f.Damaged, Complete: f.Complete}
+			sum.total = &query.Count{Matched: f.Matched, Complete: f.Complete, Explain: f.Explain}
 		}
 	case ranged || filtered && req.filter.ByShape(): // which reads next to nothing
 		n, err := req.filter.Count(ctx, snap, scan)
 		if ended(err) {
 			return sum, err
 		}
-		sum.total = &listing.Total{Matched: n.Matched, Damaged: n.Damaged, Complete: n.Complete}
+		sum.total = &n
 	}
 	if ok && (filtered || split != nil) {
 		scan.From, scan.To = axis.from, axis.to
@@ -105,10 +102,9 @@ func (s *Server) summarise(
 		if ended(err) {
 			return sum, err
 		}
-		sum.chart = bars(h)
-		sum.chart.Filtered = filtered
+		sum.chart = listing.Histogram{Histogram: h, Filtered: filtered}
 		if sum.total == nil && filtered { // the axis covers everything kept
-			sum.total = &listing.Total{Matched: h.Matched, Damaged: h.Damaged, Complete: h.Complete}
+			sum.total = &query.Count{Matched: h.Matched, Complete: h.Complete, Explain: h.Explain}
 		}
 	} else if split == nil {
 		sum.chart = arrivals(snap, axis, ok)
@@ -126,48 +122,17 @@ func (s *Server) wholly(snap archive.Snapshot, req request, found query.Page) (s
 		return summary{}, false
 	}
 	sum := summary{
-		chart: listing.Histogram{Step: axis.step, Filtered: true},
-		total: &listing.Total{Matched: found.Matched, Damaged: found.Damaged, Complete: true},
-	}
-	for i := range maxBuckets {
-		sum.chart.Buckets = append(sum.chart.Buckets, listing.Bucket{Start: axis.from.Add(time.Duration(i) * axis.step)})
+		chart: listing.Histogram{Filtered: true, Histogram: query.Histogram{
+			Start: axis.from, Width: axis.step, Counts: make([]uint64, maxBuckets), Complete: true,
+		}},
+		total: &query.Count{Matched: found.Matched, Complete: true, Explain: found.Explain},
 	}
 	for _, m := range found.Messages {
 		if i := m.Received().Sub(axis.from) / axis.step; i >= 0 && i < maxBuckets {
-			sum.chart.Buckets[i].Count++
+			sum.chart.Counts[i]++
 		}
 	}
 	return sum, true
-}
-
-// facet draws what was counted.
-func facet(f query.Facet, snap archive.Snapshot) *listing.Facet {
-	v := &listing.Facet{
-		Operand: f.Operand,
-		Matched: f.Matched,
-		With:    f.With,
-		Other:   f.Other,
-		Bounded: f.Bounded,
-		Partial: !f.Complete,
-		Looked:  f.Scanned + f.Skipped,
-		Kept:    snap.Last() - min(snap.First()-1, snap.Last()),
-	}
-	for _, value := range f.Values {
-		v.Values = append(v.Values, listing.FacetValue{
-			Text:   []byte(value.Text),
-			Cut:    value.Cut,
-			Tag:    value.Tag,
-			Count:  value.Count,
-			Filter: value.Filter(f.Operand),
-		})
-	}
-	for tag, n := range f.Tags {
-		v.Types = append(v.Types, listing.TagCount{Tag: tag, Count: n})
-	}
-	slices.SortFunc(v.Types, func(a, b listing.TagCount) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Tag, b.Tag))
-	})
-	return v
 }
 
 // axis is the time that the histogram covers, whole steps of it.
@@ -223,30 +188,10 @@ func (s *Server) axis(snap archive.Snapshot, q address.State) (axis, bool) {
 // arrivals counts everything that has arrived, from the archive's counters.
 func arrivals(snap archive.Snapshot, a axis, ok bool) listing.Histogram {
 	if !ok {
-		return listing.Histogram{}
+		return listing.Histogram{Histogram: query.Histogram{Complete: true}}
 	}
 	h := snap.Histogram(a.from, a.to, maxBuckets)
-	c := listing.Histogram{Step: h.Step}
-	for i, n := range h.Counts {
-		c.Buckets = append(c.Buckets, listing.Bucket{Start: h.From.Add(time.Duration(i) * h.Step), Count: n})
-	}
-	return c
-}
-
-// bars draws a histogram of what matches.
-func bars(h query.Histogram) listing.Histogram {
-	c := listing.Histogram{Step: h.Width, Partial: !h.Complete}
-	for _, s := range h.Series {
-		c.Series = append(c.Series, listing.Series{Text: []byte(s.Text), Total: s.Total})
-	}
-	for i, n := range h.Counts {
-		b := listing.Bucket{Start: h.Start.Add(time.Duration(i) * h.Width), Count: n}
-		for _, s := range h.Series {
-			b.Parts = append(b.Parts, s.Counts[i])
-		}
-		c.Buckets = append(c.Buckets, b)
-	}
-	return c
+	return listing.Histogram{Histogram: query.Histogram{Start: h.From, Width: h.Step, Counts: h.Counts, Complete: true}}
 }
 
 // parts are the components of a page that a summary is drawn in.

@@ -395,7 +395,7 @@ func FilterBar(p Page) templ.Component {
 	})
 }
 
-func queryError(query string, e *QueryError) templ.Component {
+func queryError(filter string, e *query.Error) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -412,7 +412,7 @@ func queryError(query string, e *QueryError) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		before, at, after := cutError(query, e)
+		before, at, after := cutError(filter, e)
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<div id=\"q-error\" class=\"q-error\" role=\"alert\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -480,7 +480,7 @@ func queryError(query string, e *QueryError) templ.Component {
 	})
 }
 
-func explain(e *Explain, l List, links address.Links) templ.Component {
+func explain(e *query.Explain, l List, links address.Links) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -684,7 +684,7 @@ func explain(e *Explain, l List, links address.Links) templ.Component {
 }
 
 // TotalLine is how many messages match, and what to do about those of which that cannot be said.
-func TotalLine(t Total, links address.Links) templ.Component {
+func TotalLine(t query.Count, links address.Links) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -844,15 +844,12 @@ func keep(q address.State, without ...string) templ.Component {
 }
 
 func suggestions(p Page) []string {
-	if p.Bar.Suggestions != nil {
-		return p.Bar.Suggestions
-	}
 	var s []string
 	for _, k := range p.Keys.Keys {
 		if len(s) == 100 {
 			break
 		}
-		s = append(s, query.Name(k.Name))
+		s = append(s, query.Name([]byte(k.Key)))
 	}
 	return s
 }
@@ -873,16 +870,16 @@ func rangeWords(q address.State) string {
 }
 
 // cutError parts a filter at what is wrong with it. What is wrong is never empty: past the end it is a space.
-func cutError(query string, e *QueryError) (before, at, after string) {
-	start := min(max(e.Offset, 0), len(query))
-	end := min(max(e.End, start), len(query))
+func cutError(filter string, e *query.Error) (before, at, after string) {
+	start := min(max(e.Offset, 0), len(filter))
+	end := min(max(e.End, start), len(filter))
 	if end == start {
-		end = start + len(string(firstRune([]byte(query[start:]+" "))))
+		end = start + len(string(firstRune([]byte(filter[start:]+" "))))
 	}
-	if end > len(query) {
-		return query[:start], " ", ""
+	if end > len(filter) {
+		return filter[:start], " ", ""
 	}
-	return query[:start], query[start:end], query[end:]
+	return filter[:start], filter[start:end], filter[end:]
 }
 
 // errorLine draws a filter with what is wrong in it marked, without any white space of its own.

@@ -4,8 +4,24 @@ import (
 	"strings"
 	"time"
 
+	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/views/kit"
 )
+
+// Histogram is arrivals, or what matches, over time. Nil Counts hides it.
+type Histogram struct {
+	query.Histogram
+	// Filtered: only what matches the filter is counted.
+	Filtered bool
+	// From and To are the time range asked for, drawn as a band; zero = open.
+	From, To time.Time
+}
+
+// start is when bar i begins.
+func (h Histogram) start(i int) time.Time { return h.Start.Add(time.Duration(i) * h.Width) }
+
+// InPart reports whether the time limit ended the count, so that bars are too low.
+func (h Histogram) InPart() bool { return len(h.Counts) > 0 && !h.Complete }
 
 // chartHeight is the height of the tallest bar, in the chart's own units.
 const chartHeight = 40
@@ -15,8 +31,8 @@ const maxSeries = 5
 
 func peak(h Histogram) uint64 {
 	var top uint64
-	for _, b := range h.Buckets {
-		top = max(top, b.Count)
+	for _, n := range h.Counts {
+		top = max(top, n)
 	}
 	return top
 }
@@ -36,10 +52,10 @@ type barPart struct {
 
 // barParts stacks the parts of one bar, the first series at the bottom and what is left of the
 // count on top.
-func barParts(b Bucket, h Histogram) []barPart {
+func barParts(bar int, h Histogram) []barPart {
 	top := peak(h)
 	if len(h.Series) == 0 {
-		l := barLength(b.Count, top)
+		l := barLength(h.Counts[bar], top)
 		return []barPart{{"whole", chartHeight - l, l}}
 	}
 	var parts []barPart
@@ -52,10 +68,10 @@ func barParts(b Bucket, h Histogram) []barPart {
 			at = l
 		}
 	}
-	for i, n := range b.Parts {
-		add(n, seriesClass(i))
+	for i, s := range h.Series {
+		add(s.Counts[bar], seriesClass(i))
 	}
-	add(b.Count-min(sum, b.Count), "s0")
+	add(h.Counts[bar]-min(sum, h.Counts[bar]), "s0")
 	return parts
 }
 
@@ -69,8 +85,8 @@ func seriesClass(i int) string {
 // restTotal counts what no series has.
 func restTotal(h Histogram) uint64 {
 	var all, told uint64
-	for _, b := range h.Buckets {
-		all += b.Count
+	for _, n := range h.Counts {
+		all += n
 	}
 	for _, s := range h.Series {
 		told += s.Total
@@ -84,9 +100,9 @@ func chartBand(h Histogram) (x, width int) {
 	if h.From.IsZero() && h.To.IsZero() {
 		return 0, 0
 	}
-	start, whole := h.Buckets[0].Start, len(h.Buckets)*8
+	whole := len(h.Counts) * 8
 	place := func(t time.Time) int {
-		return min(max(int(8*float64(t.Sub(start))/float64(h.Step)), 0), whole)
+		return min(max(int(8*float64(t.Sub(h.Start))/float64(h.Width)), 0), whole)
 	}
 	from, to := 0, whole
 	if !h.From.IsZero() {
@@ -102,19 +118,18 @@ func chartBand(h Histogram) (x, width int) {
 }
 
 // barTitle says in words what one bar shows.
-func barTitle(b Bucket, h Histogram, loc *time.Location) string {
+func barTitle(bar int, h Histogram, loc *time.Location) string {
 	var w strings.Builder
-	w.WriteString(
-		kit.Num(b.Count) + " in " + stepWords(h.Step) + " from " + b.Start.In(loc).Format("15:04:05") + " " + kit.ZoneName(loc),
-	)
+	w.WriteString(kit.Num(h.Counts[bar]) + " in " + stepWords(h.Width))
+	w.WriteString(" from " + h.start(bar).In(loc).Format("15:04:05") + " " + kit.ZoneName(loc))
 	var told uint64
-	for i, n := range b.Parts {
-		if n > 0 && i < len(h.Series) {
-			w.WriteString("\n" + kit.Num(n) + " " + kit.VisibleText(kit.Clip(h.Series[i].Text, 80)))
+	for _, s := range h.Series {
+		if n := s.Counts[bar]; n > 0 {
+			w.WriteString("\n" + kit.Num(n) + " " + kit.VisibleText(kit.Clip([]byte(s.Text), 80)))
 			told += n
 		}
 	}
-	if rest := b.Count - min(told, b.Count); len(h.Series) > 0 && rest > 0 {
+	if rest := h.Counts[bar] - min(told, h.Counts[bar]); len(h.Series) > 0 && rest > 0 {
 		w.WriteString("\n" + kit.Num(rest) + " another or none")
 	}
 	return w.String()
@@ -122,23 +137,16 @@ func barTitle(b Bucket, h Histogram, loc *time.Location) string {
 
 func chartLabel(h Histogram, loc *time.Location) string {
 	var all uint64
-	for _, b := range h.Buckets {
-		all += b.Count
+	for _, n := range h.Counts {
+		all += n
 	}
 	what := " arrivals from "
 	if h.Filtered {
 		what = " matching messages from "
 	}
-	last := h.Buckets[len(h.Buckets)-1].Start.Add(h.Step)
-	return kit.Num(
-		all,
-	) + what + h.Buckets[0].Start.In(loc).
-		Format("15:04:05") +
-		" to " + last.In(loc).
-		Format("15:04:05") +
-		" " + kit.ZoneName(
-		loc,
-	)
+	clock := func(t time.Time) string { return t.In(loc).Format("15:04:05") }
+	end := h.start(len(h.Counts))
+	return kit.Num(all) + what + clock(h.Start) + " to " + clock(end) + " " + kit.ZoneName(loc)
 }
 
 func stepWords(d time.Duration) string {
@@ -151,33 +159,4 @@ func stepWords(d time.Duration) string {
 		return kit.Num(int64(d/time.Minute)) + " min"
 	}
 	return kit.Num(int64(d/time.Second)) + " s"
-}
-
-// Histogram is arrivals over time. Nil Buckets hides it.
-type Histogram struct {
-	Buckets []Bucket
-	Step    time.Duration // how long each bucket is
-	// Series are the values that the buckets are split by, the lowest part of a bar first. Nil: not
-	// split.
-	Series []Series
-	// Filtered: only what matches the filter is counted.
-	Filtered bool
-	// Partial: the time limit ended the count, so that bars are too low.
-	Partial bool
-	// From and To are the time range asked for, drawn as a band; zero = open.
-	From, To time.Time
-}
-
-// Bucket counts the arrivals of one step.
-type Bucket struct {
-	Start time.Time
-	Count uint64
-	// Parts has the share of each of Series; what is left of Count has another value or none.
-	Parts []uint64
-}
-
-// Series is a value that bars are split by.
-type Series struct {
-	Text  []byte
-	Total uint64
 }

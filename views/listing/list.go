@@ -1,6 +1,10 @@
 package listing
 
-import "time"
+import (
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/query"
+)
 
 // List is one page of messages, newest first.
 type List struct {
@@ -13,7 +17,7 @@ type List struct {
 	NewerIsLatest bool
 	Total         uint64 // messages kept, filter or not
 	// Count is how many match; nil where nothing filters.
-	Count      *Total
+	Count      *query.Count
 	Selected   uint64 // sequence number of the opened message; 0 = none
 	Incomplete bool   // the time budget ended before the page was full; Older goes on from there
 	// Empty says why there are no rows; ignored while there are some.
@@ -46,28 +50,16 @@ type Row struct {
 	Exchange    []byte
 	RoutingKey  []byte
 	Redelivered bool
-	NoHeaders   bool     // the headers property is not set
-	HeaderCount int      // top-level fields before any damage
-	HeaderBytes int      // the table with its length octets
-	BodyBytes   uint64   // as declared by the content header
-	BodyKept    int      // how many of them are kept
-	Damaged     bool     // somewhere in the table or in the other properties
-	Duplicates  bool     // a name more than once at top level
-	Redacted    bool     // stored without some of its values
-	Undecided   bool     // listed although the filter cannot decide it
-	Keys        []string // the first few names, a preview; nil leaves it out
-	Cells       []Cell   // one for each column
-	New         bool     // arrived while the page was open: fades in
-}
-
-// Cell is a value in an extra column. The zero value is drawn as absent.
-type Cell struct {
-	Tag  byte
-	Text []byte // as fieldtable's Value.AppendText writes it
-	Set  bool
-	// Property: the value is not a header's, so it has no tag.
-	Property bool
-	// Removed: the message was stored without the value. Damaged: the table cannot be read as far
-	// as the value.
-	Removed, Damaged bool
+	NoHeaders   bool         // the headers property is not set
+	HeaderCount int          // top-level fields before any damage
+	HeaderBytes int          // the table with its length octets
+	BodyBytes   uint64       // as declared by the content header
+	BodyKept    int          // how many of them are kept
+	Damaged     bool         // somewhere in the table or in the other properties
+	Duplicates  bool         // a name more than once at top level
+	Redacted    bool         // stored without some of its values
+	Undecided   bool         // listed although the filter cannot decide it
+	Keys        []string     // the first few names, a preview; nil leaves it out
+	Cells       []query.Cell // one for each column
+	New         bool         // arrived while the page was open: fades in
 }

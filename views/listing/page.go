@@ -14,3 +14,8 @@ type Page struct {
 	Facet *Facet
 	List  List
 }
+
+// InPart reports whether something on the page has not been counted to the end.
+func (p Page) InPart() bool {
+	return p.Chart.InPart() || p.Facet.InPart() || p.List.Count != nil && !p.List.Count.Complete
+}

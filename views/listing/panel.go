@@ -1,51 +1,48 @@
 package listing
 
+import (
+	"cmp"
+	"slices"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
+)
+
 // KeyList is the panel of header names seen. Nil Keys draws "no headers yet".
 type KeyList struct {
-	Keys     []Key
-	Messages uint64 // what the counts are out of
-	More     int    // names left out of Keys
+	Keys     []archive.KeyCount
+	Active   map[string]bool // the names that are part of the current filter
+	Messages uint64          // what the counts are out of
+	More     int             // names left out of Keys
 }
 
-// Key is one header name.
-type Key struct {
-	Name  []byte
-	Count uint64 // messages that carry it
-	Tags  []TagCount
-	// Filter is the query that its link sets; "" makes one that asks for the name's presence.
-	Filter string
-	Active bool // part of the current filter
-}
-
-// TagCount is how often a header had one type.
-type TagCount struct {
-	Tag   byte
-	Count uint64
-}
-
-// Facet is how the values of a header are spread over the messages that match.
+// Facet is how the values of a header are spread over the messages that match, or what is wrong with
+// how the header is named.
 type Facet struct {
-	Operand string // as a filter names it
+	query.Facet
 	// Error says what is wrong with Operand; nil = nothing, and the rest is set.
-	Error  *QueryError
-	Values []FacetValue // the most frequent first
-	Types  []TagCount   // of all values, the most frequent first: several are a drift
-	// Matched counts the messages that match the filter, With those that have a value.
-	Matched, With uint64
-	Other         uint64 // values that are not among Values
-	// Bounded: there are more distinct values than are told apart, so that a rare one may be
-	// missing.
-	Bounded bool
-	// Partial: the time limit ended the count after Looked messages of Kept.
-	Partial      bool
-	Looked, Kept uint64
+	Error *query.Error
+	// Kept is how many messages there are, of which a count that is not complete has looked at some.
+	Kept uint64
 }
 
-// FacetValue is one value, as displayed, of one type.
-type FacetValue struct {
-	Text   []byte
-	Cut    bool // Text is only the beginning
-	Tag    byte // 0: of a property
-	Count  uint64
-	Filter string // the condition that a message has it; "" = it cannot be written
+// InPart reports whether the time limit ended the count.
+func (f *Facet) InPart() bool { return f != nil && f.Error == nil && !f.Complete }
+
+// tagCount is how often a header had one type.
+type tagCount struct {
+	tag   byte
+	count uint64
+}
+
+// tagCounts sorts types, the most frequent first.
+func tagCounts(tags map[byte]uint64) []tagCount {
+	counts := make([]tagCount, 0, len(tags))
+	for tag, n := range tags {
+		counts = append(counts, tagCount{tag, n})
+	}
+	slices.SortFunc(counts, func(a, b tagCount) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.tag, b.tag))
+	})
+	return counts
 }

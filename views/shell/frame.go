@@ -17,6 +17,4 @@ type Frame struct {
 	Assets *static.Assets // hashed URLs of the scripts and styles; nil draws the page without them
 	Broker source.Status
 	Now    time.Time // what relative times count from; zero leaves them out
-	// Examples are the filters that the help panel shows; nil leaves them out.
-	Examples []FilterExample
 }

@@ -172,7 +172,7 @@ func Layout(p Frame, view string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = help(p.Links, p.Examples).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = help(p.Links).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

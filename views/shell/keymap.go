@@ -51,6 +51,3 @@ func keyWords(key string) string {
 		return key
 	}
 }
-
-// FilterExample is a filter and what it finds.
-type FilterExample struct{ Filter, Meaning string }
