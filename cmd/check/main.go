@@ -2,7 +2,8 @@
 // check and every test, and says at the end what passed, what failed and what could not run. It
 // exits 1 unless everything ran and passed.
 //
-//	go run ./cmd/check               everything, as CI runs it
+//	go run ./cmd/check               everything, against the RabbitMQ that is installed
+//	go run ./cmd/check -brokers all  also against RabbitMQ 4 and Qpid Broker-J, as CI runs it
 //	go run ./cmd/check -only test    one step (or several, separated by commas)
 //	go run ./cmd/check -list         the names of the steps
 package main
@@ -40,19 +41,29 @@ func main() {
 	list := flag.Bool("list", false, "list the steps")
 	fuzzTime := flag.Duration("fuzztime", 5*time.Second, "how long each fuzz target runs")
 	soak := flag.Bool("soak", false, "also run the long tests")
+	brokers := flag.String("brokers", "", "\"all\": also run the tests of brokers against RabbitMQ 4 and Qpid Broker-J")
 	flag.Parse()
+	if *brokers != "" && *brokers != allBrokers {
+		fmt.Fprintf(os.Stderr, "check: -brokers %q is unknown: it is \"all\" or left out\n", *brokers)
+		os.Exit(2)
+	}
 
 	steps := []step{
-		{"tools", "install RabbitMQ, Chromium and what else the tests need", installTools},
+		{"tools", "install RabbitMQ, Chromium and what else the tests need", toolsStep(*brokers == allBrokers)},
 		{"format", "gofmt", checkFormat},
 		{"modules", "go.mod tidy, module sums", checkModules},
 		{"generated", "templ output is what is committed", checkGenerated},
-		{"vet", "go vet", command("go", "vet", "./...")},
+		{"vet", "go vet, with all build tags", command("go", "vet", "-tags", "soak,qpid", "./...")},
 		{"static", "staticcheck", command("go", "tool", "staticcheck", "./...")},
 		{"build", "Linux, macOS and Windows on amd64 and arm64", checkBuilds},
 		{"test", "every test, with the race detector", testStep(*soak)},
 		{"figures", "the README's ratios against peers, on an otherwise idle machine", checkFigures},
 		{"fuzz", "every fuzz target for a short time", fuzzStep(*fuzzTime)},
+	}
+	if *brokers == allBrokers {
+		after := slices.IndexFunc(steps, func(s step) bool { return s.name == "test" }) + 1
+		steps = slices.Insert(steps, after,
+			step{"brokers", "the tests of brokers, against RabbitMQ 4 and Qpid Broker-J", checkBrokers})
 	}
 	if *list {
 		for _, s := range steps {

@@ -90,50 +90,56 @@ func skipReason(o *bytes.Buffer) string {
 	return "no reason given"
 }
 
-// testStep runs every test under the race detector. A skipped test fails the step: check promises
-// that everything ran.
+// testStep runs every test.
 func testStep(soak bool) func(context.Context, io.Writer) error {
 	return func(ctx context.Context, out io.Writer) error {
-		args := []string{"test", "-race", "-json", "-timeout", "20m"}
+		args := []string{"./..."}
 		if soak {
-			args = append(args, "-tags", "soak", "-timeout", "3h")
+			args = []string{"-tags", "soak", "-timeout", "3h", "./..."}
 		}
-		cmd := exec.CommandContext(ctx, "go", append(args, "./...")...) // #nosec G204 -- runs the project's own tools
-		cmd.Env = append(os.Environ(), requireEnv)
-		cmd.Stderr = out
-		lines, err := cmd.StdoutPipe()
-		if err != nil {
-			return err
-		}
-		if err := cmd.Start(); err != nil {
-			return err
-		}
-		var t tally
-		scan := bufio.NewScanner(lines)
-		scan.Buffer(nil, 16<<20)
-		for scan.Scan() {
-			var e event
-			if json.Unmarshal(scan.Bytes(), &e) != nil {
-				fmt.Fprintf(out, "%s\n", scan.Bytes())
-				continue
-			}
-			t.add(out, e)
-		}
-		runErr := cmd.Wait()
-		for _, s := range t.skipped {
-			fmt.Fprintf(out, "SKIP %s\n", s)
-		}
-		fmt.Fprintf(out, "tests: %d passed, %d failed, %d skipped\n", t.passed, t.failed, len(t.skipped))
-		switch {
-		case runErr != nil:
-			return fmt.Errorf("go test: %w", runErr)
-		case len(t.skipped) > 0:
-			return fmt.Errorf("%d tests were skipped", len(t.skipped))
-		case t.passed == 0:
-			return fmt.Errorf("no test ran")
-		}
-		return nil
+		return goTest(ctx, out, []string{requireEnv}, args...)
 	}
+}
+
+// goTest runs tests under the race detector, with env added to this process's environment. A skipped
+// test is a failure: check promises that everything ran.
+func goTest(ctx context.Context, out io.Writer, env []string, args ...string) error {
+	args = append([]string{"test", "-race", "-json", "-timeout", "20m"}, args...)
+	cmd := exec.CommandContext(ctx, "go", args...) // #nosec G204 -- runs the project's own tools
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stderr = out
+	lines, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var t tally
+	scan := bufio.NewScanner(lines)
+	scan.Buffer(nil, 16<<20)
+	for scan.Scan() {
+		var e event
+		if json.Unmarshal(scan.Bytes(), &e) != nil {
+			fmt.Fprintf(out, "%s\n", scan.Bytes())
+			continue
+		}
+		t.add(out, e)
+	}
+	runErr := cmd.Wait()
+	for _, s := range t.skipped {
+		fmt.Fprintf(out, "SKIP %s\n", s)
+	}
+	fmt.Fprintf(out, "tests: %d passed, %d failed, %d skipped\n", t.passed, t.failed, len(t.skipped))
+	switch {
+	case runErr != nil:
+		return fmt.Errorf("go test: %w", runErr)
+	case len(t.skipped) > 0:
+		return fmt.Errorf("%d tests were skipped", len(t.skipped))
+	case t.passed == 0:
+		return fmt.Errorf("no test ran")
+	}
+	return nil
 }
 
 // fuzzStep runs every fuzz target in the module for a while, starting from the seeds in the code

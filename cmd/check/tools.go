@@ -50,12 +50,18 @@ func (t tool) found() bool {
 // not what someone asked for who runs a test command.
 const policyFile = "/usr/sbin/policy-rc.d"
 
-// installTools installs the missing tools where apt-get can, and otherwise says what is missing.
-func installTools(ctx context.Context, out io.Writer) error {
-	if err := installMissing(ctx, out, policyFile, testTools()); err != nil {
-		return err
+// toolsStep installs the missing tools where apt-get can, and otherwise says what is missing. all
+// adds what the tests against all brokers need.
+func toolsStep(all bool) func(context.Context, io.Writer) error {
+	return func(ctx context.Context, out io.Writer) error {
+		if err := installMissing(ctx, out, policyFile, testTools()); err != nil {
+			return err
+		}
+		if err := installTree(ctx, out); err != nil || !all {
+			return err
+		}
+		return installQpid(ctx, out)
 	}
-	return installTree(ctx, out)
 }
 
 // installMissing installs those of the tools that are missing.

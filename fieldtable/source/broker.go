@@ -13,7 +13,7 @@ type Broker struct{ Product, Version string }
 // The products that something is known about.
 const (
 	RabbitMQ = "RabbitMQ"
-	BrokerJ  = "qpid" // Apache Qpid Broker-J, which calls itself so
+	BrokerJ  = "Apache Qpid Broker-J Core" // as Qpid Broker-J calls itself
 	LavinMQ  = "LavinMQ"
 )
 

@@ -20,6 +20,9 @@ var node = rabbittest.NewLazy(rabbittest.Options{})
 // node4 is one of RabbitMQ 4, which counts and encodes otherwise than RabbitMQ 3.
 var node4 = rabbittest.NewLazy(rabbittest.Options{Version: rabbittest.Version4})
 
+// qpid is a Qpid Broker-J, for the tests with the build tag qpid.
+var qpid = new(rabbittest.LazyQpid)
+
 func TestMain(m *testing.M) {
 	if runChild() {
 		return
@@ -27,6 +30,7 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	node.Stop()
 	node4.Stop()
+	qpid.Stop()
 	if err := goleak.Find(toxiproxysOwn()...); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

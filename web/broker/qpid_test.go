@@ -1,0 +1,91 @@
+//go:build qpid
+
+package broker
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/web/broker/rabbittest"
+)
+
+// qpidClient is a connection of the test's own to Qpid, in a virtual host of the test's own.
+type qpidClient struct {
+	client
+	qpid *rabbittest.Qpid
+}
+
+func dialQpid(t *testing.T) *qpidClient {
+	t.Helper()
+	c := &qpidClient{qpid: qpid.Node(t)}
+	c.vhost = c.qpid.VHost(t)
+	c.connect(t)
+	return c
+}
+
+func (c *qpidClient) connect(t *testing.T) {
+	t.Helper()
+	conn, err := amqp.Dial(c.url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if c.Channel, err = conn.Channel(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Confirm(false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *qpidClient) url() string { return c.qpid.URL(rabbittest.QpidPlain, c.vhost) }
+
+func TestQpidDrain(t *testing.T) {
+	c := dialQpid(t)
+	c.declare(t, "q", nil)
+	bodies := c.publish(t, "", "q", 0, 500)
+	r := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, AcceptLoss: true})
+	r.untilStored(t, 500)
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(r.bodies(), bodies) || r.Status().Acknowledged != 500 {
+		t.Errorf("%+v", r.Status())
+	}
+	c.ready(t, "q", 0)
+}
+
+// TestQpidDeliversTablesAsPublished: order, duplicates and damage are as the publisher wrote them.
+func TestQpidDeliversTablesAsPublished(t *testing.T) {
+	c := dialQpid(t)
+	c.declare(t, "q", nil)
+	raw := rawDial(t, strings.Split(strings.Split(c.url(), "@")[1], "/")[0], c.vhost)
+	tables := [][]byte{
+		unhex(t, "00000018"+"017a4900000001"+"01614900000002"+"017a530000000374776f"),
+		unhex(t, "0000000f"+"016c4c0000000000000007"+"01747402"),
+		fttest.Table(func(e *fttest.Encoder) { e.Value("b", 'Z', []byte("????")) }),
+	}
+	for _, table := range tables {
+		raw.publish("q", content(table, []byte("b")), []byte("b"))
+	}
+	r := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, AcceptLoss: true})
+	r.untilStored(t, uint64(len(tables)))
+	i := 0
+	for m := range r.archive.Snapshot().Forward(0) {
+		if got, _ := m.HeaderTable(); !bytes.Equal(got, tables[i]) {
+			t.Errorf("%x arrives as %x", tables[i], got)
+		}
+		i++
+	}
+	b := r.Status().Broker()
+	says(t, b, "", "as they were published")
+	if !b.Keeps("") {
+		t.Errorf("%+v is not said to keep tables", b)
+	}
+}
