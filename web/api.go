@@ -21,7 +21,7 @@ func (s *Server) serveMessagesJSON(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	p, err := s.page(r.Context(), s.archive.Snapshot(), req)
+	p, err := s.sources.View().Find(r.Context(), req.filter, req.within())
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	m, err := s.message(r)
+	m, err := s.message(s.sources.View(), r)
 	if err != nil {
 		return err
 	}
@@ -121,12 +121,10 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 }
 
 func (s *Server) serveKeysJSON(w http.ResponseWriter, r *http.Request) error {
-	release, err := s.queries.Acquire(r.Context())
+	counts, err := s.sources.View().CountNames(r.Context())
 	if err != nil {
 		return err
 	}
-	counts := s.archive.Snapshot().Keys()
-	release()
 	b := []byte(`{"keys":[`)
 	for _, k := range counts {
 		b = append(typedjson.AppendNext(b), '{')
@@ -153,7 +151,7 @@ func (s *Server) serveKeysJSON(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) serveStatusJSON(w http.ResponseWriter, r *http.Request) error {
-	st := s.status()
+	st := s.sources.Status()
 	b := []byte(`{"broker":{`)
 	b = typedjson.AppendString(typedjson.AppendMember(b, "state"), st.State.String())
 	b = typedjson.AppendTime(typedjson.AppendMember(b, "since"), st.Since)

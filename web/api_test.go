@@ -190,7 +190,7 @@ func TestAPIStatus(t *testing.T) {
 		t.Errorf("broker %v", broker)
 	}
 	f = newFixture(t, func(c *Config, _ *archive.Config) {
-		c.Broker = func() source.Status {
+		c.Source.Status = func() source.Status {
 			return source.Status{
 				State: source.Reconnecting,
 				Error: "The broker refused the user name or password.",

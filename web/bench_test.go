@@ -10,12 +10,13 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 // BenchmarkPages draws pages over 100,000 messages of the mix.
 func BenchmarkPages(b *testing.B) {
 	a := archive.New(archive.Config{})
-	s, err := New(Config{Archive: a})
+	s, err := New(Config{Source: sources.Source{Archive: a}})
 	if err != nil {
 		b.Fatal(err)
 	}

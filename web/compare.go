@@ -1,24 +1,19 @@
 package web
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/compare"
 	"github.com/headerglass/headerglass/views/facts"
 	"github.com/headerglass/headerglass/views/kit"
+	"github.com/headerglass/headerglass/web/sources"
 )
-
-// diffSearch is how long the nearest message with the same routing key is
-// looked for.
-const diffSearch = 500 * time.Millisecond
 
 // serveCompare compares the messages that the parameter m names, each time it stands
 // in the address or several at once with commas. With "with" it leads to the
@@ -34,9 +29,9 @@ func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	snap := s.archive.Snapshot()
+	v := s.sources.View()
 	if with := values.Get("with"); with != "" {
-		return s.diffNeighbour(w, r, snap, seqs, with)
+		return s.diffNeighbour(w, r, v, seqs, with)
 	}
 	p := s.frame(req.State)
 	p.Title = "Compare"
@@ -44,7 +39,7 @@ func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
 	var notes []string
 	var first error
 	for _, seq := range seqs {
-		m, err := snap.Get(seq)
+		m, err := v.Get(v.Key(seq))
 		switch {
 		case errors.Is(err, archive.ErrEvicted):
 			notes = append(notes, "Message "+kit.Num(seq)+" was kept once and has been evicted.")
@@ -99,31 +94,20 @@ func diffSeqs(given []string) ([]uint64, error) {
 func (s *Server) diffNeighbour(
 	w http.ResponseWriter,
 	r *http.Request,
-	snap archive.Snapshot,
+	v sources.View,
 	seqs []uint64,
 	with string,
 ) error {
 	if len(seqs) != 1 || with != "older" && with != "newer" {
 		return &paramError{"with", `The parameter "with" is "older" or "newer", beside one message.`}
 	}
-	m, err := snap.Get(seqs[0])
+	m, err := v.Get(v.Key(seqs[0]))
 	if err != nil {
 		return err
 	}
-	others := snap.Backward(m.Seq())
-	if with == "newer" {
-		others = snap.Forward(m.Seq())
-	}
-	deadline := time.Now().Add(diffSearch)
-	n := 0
-	for other := range others {
-		if bytes.Equal(other.RoutingKey(), m.RoutingKey()) && bytes.Equal(other.Exchange(), m.Exchange()) {
-			http.Redirect(w, r, address.Links{Base: s.base}.Diff(m.Seq(), other.Seq()), http.StatusSeeOther)
-			return nil
-		}
-		if n++; n%1024 == 0 && (time.Now().After(deadline) || r.Context().Err() != nil) {
-			break
-		}
+	if other, ok := v.Alike(r.Context(), m, with == "older"); ok {
+		http.Redirect(w, r, address.Links{Base: s.base}.Diff(m.Seq(), other.Seq()), http.StatusSeeOther)
+		return nil
 	}
 	none := "No " + with + " message kept here has the exchange and routing key of message " + kit.Num(m.Seq()) + "."
 	if err := (&plainError{http.StatusNotFound, none}); s.errorFormat(r, err) != formatHTML {

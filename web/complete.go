@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
@@ -26,7 +25,7 @@ func (s *Server) serveCompletions(w http.ResponseWriter, r *http.Request) error 
 			return &paramError{"at", "The parameter at of this address is not a place in the filter."}
 		}
 	}
-	items, start := query.Complete(s.archive.Snapshot(), q, at, maxCompletions)
+	items, start := s.sources.View().Complete(q, at, maxCompletions)
 	b := []byte(`{`)
 	b = strconv.AppendInt(typedjson.AppendMember(b, "start"), int64(start), 10)
 	b = append(typedjson.AppendMember(b, "items"), '[')

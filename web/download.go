@@ -50,7 +50,7 @@ func (s *Server) download(
 	part string,
 	octets func(archive.Message) ([]byte, error),
 ) error {
-	m, err := s.message(r)
+	m, err := s.message(s.sources.View(), r)
 	if err != nil {
 		return err
 	}

@@ -94,8 +94,8 @@ func TestPanicAfterTheFirstByte(t *testing.T) {
 
 func TestBusy(t *testing.T) {
 	f := newFixture(t, func(c *Config, _ *archive.Config) { c.MaxQueries = 1 })
-	f.queries = budget.NewLimiter(1, 0)
-	release, err := f.queries.Acquire(t.Context())
+	f.sources.Queries = budget.NewLimiter(1, 0)
+	release, err := f.sources.Queries.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

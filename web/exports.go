@@ -2,25 +2,19 @@ package web
 
 import (
 	"bufio"
-	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
 
-	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/views/listing"
-	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/export"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
-const (
-	// exportPage is how many messages are looked up at a time.
-	exportPage = 200
-	// exportBuffer is how many bytes are collected before they are sent.
-	exportBuffer = 32 << 10
-)
+// exportBuffer is how many bytes are collected before they are sent.
+const exportBuffer = 32 << 10
 
 // exportForms are the formats as a page offers them.
 func exportForms() (forms []listing.ExportForm) {
@@ -45,9 +39,19 @@ func (s *Server) serveExport(f export.Format) handler {
 		if err != nil {
 			return err
 		}
-		selected, err := s.selectExport(r.Context(), req, s.exportLimit(r, f))
+		over, err := s.sources.Newest(r.Context(), req.filter, req.within(), s.exportLimit(r, f))
 		if err != nil {
 			return err
+		}
+		selected := export.Selection{
+			Filter:  req.filter,
+			Dialect: req.dialect,
+			Columns: req.columns,
+			Paths:   req.Columns,
+			First:   over.First,
+			Last:    over.Last,
+			Count:   over.Count,
+			More:    over.More,
 		}
 		h := w.Header()
 		h.Set("Content-Type", f.Type)
@@ -55,7 +59,7 @@ func (s *Server) serveExport(f export.Format) handler {
 		if r.Method == http.MethodHead {
 			return nil
 		}
-		err = s.writeExport(r.Context(), bufio.NewWriterSize(out, exportBuffer), f, req, selected)
+		err = s.writeExport(r.Context(), bufio.NewWriterSize(out, exportBuffer), f, req, over, selected)
 		if err != nil && out.begun {
 			s.logger.Debug("export cut off", "path", r.URL.Path, "error", err)
 			panic(http.ErrAbortHandler) // the browser must see that the file is not whole
@@ -85,86 +89,21 @@ func (s *Server) exportLimit(r *http.Request, f export.Format) int {
 	return limit
 }
 
-// selectExport looks backward for as many matches as the limit allows, and one more.
-func (s *Server) selectExport(ctx context.Context, req request, limit int) (export.Selection, error) {
-	selected := export.Selection{
-		Filter:  req.filter,
-		Dialect: req.dialect,
-		Columns: req.columns,
-		Paths:   req.Columns,
-	}
-	before := cmp.Or(req.Before, s.archive.Snapshot().Last()+1)
-	for {
-		p, err := s.exportPage(ctx, req, query.PageRequest{
-			Before: before,
-			After:  req.After,
-			Limit:  min(limit+1-selected.Count, maxLimit),
-		})
-		if err != nil {
-			return selected, err
-		}
-		for _, m := range p.Messages {
-			if selected.Count == limit {
-				selected.More = true
-				return selected, nil
-			}
-			if selected.Count == 0 {
-				selected.Last = m.Seq()
-			}
-			selected.First = m.Seq()
-			selected.Count++
-		}
-		if before = p.Next; before == 0 {
-			return selected, nil
-		}
-	}
-}
-
-// exportPage waits its turn among the other queries. Each page has a snapshot of its own, so that a
-// slow browser does not keep evicted messages in memory.
-func (s *Server) exportPage(ctx context.Context, req request, r query.PageRequest) (query.Page, error) {
-	release, err := s.queries.Acquire(ctx)
-	if err != nil {
-		return query.Page{}, err
-	}
-	defer release()
-	r.From, r.To = req.From, req.To
-	r.Dialect, r.ArchiveDialect = req.dialect, s.archive.Dialect()
-	r.Budget = req.budget
-	return req.filter.Page(ctx, s.archive.Snapshot(), r)
-}
-
 func (s *Server) writeExport(
-	ctx context.Context, w *bufio.Writer, f export.Format, req request, selected export.Selection,
+	ctx context.Context, w *bufio.Writer, f export.Format, req request, over sources.Range, selected export.Selection,
 ) error {
 	file, err := f.Begin(w, selected)
 	if err != nil {
 		return err
 	}
-	for after := selected.First - 1; selected.Count > 0; {
-		p, err := s.exportPage(ctx, req, query.PageRequest{
-			After:     after,
-			Before:    selected.Last + 1,
-			Ascending: true,
-			Limit:     exportPage,
-		})
-		if errors.Is(err, budget.ErrBusy) {
-			continue // what has been begun waits for as long as its browser does
+	err = s.sources.Each(ctx, req.filter, req.within(), over, func(m archive.Message) error {
+		if f.Decodes {
+			s.fullDecodes.Add(1)
 		}
-		if err != nil {
-			return err
-		}
-		for _, m := range p.Messages {
-			if f.Decodes {
-				s.fullDecodes.Add(1)
-			}
-			if err := file.Write(m); err != nil {
-				return err
-			}
-		}
-		if after = p.Next; after == 0 {
-			break
-		}
+		return file.Write(m)
+	})
+	if err != nil {
+		return err
 	}
 	if err := file.Close(); err != nil {
 		return err

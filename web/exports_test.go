@@ -165,8 +165,8 @@ func TestNoExports(t *testing.T) {
 func TestExportsWaitTheirTurn(t *testing.T) {
 	f := newFixture(t)
 	f.fill(1)
-	f.queries = budget.NewLimiter(1, 0)
-	release, err := f.queries.Acquire(t.Context())
+	f.sources.Queries = budget.NewLimiter(1, 0)
+	release, err := f.sources.Queries.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestExportIsCutOff(t *testing.T) {
 			cancel()
 		}
 	}
-	if release, err := f.queries.Acquire(t.Context()); err != nil {
+	if release, err := f.sources.Queries.Acquire(t.Context()); err != nil {
 		t.Errorf("a place was not given back: %v", err)
 	} else {
 		release()
@@ -241,10 +241,10 @@ func TestExportWaitsWhenBegun(t *testing.T) {
 	for range 1000 {
 		f.add(message{body: make([]byte, 1000)})
 	}
-	f.queries = budget.NewLimiter(1, time.Millisecond)
+	f.sources.Queries = budget.NewLimiter(1, time.Millisecond)
 	w := &leaver{ResponseRecorder: httptest.NewRecorder(), after: 1}
 	w.leave = sync.OnceFunc(func() {
-		release, err := f.queries.Acquire(t.Context())
+		release, err := f.sources.Queries.Acquire(t.Context())
 		if err != nil {
 			t.Error(err)
 			return
@@ -278,10 +278,10 @@ func TestExportWaitsLongerThanBrowsersMay(t *testing.T) {
 		for range 1000 {
 			f.add(message{body: make([]byte, 1000)})
 		}
-		f.queries = budget.NewLimiter(1, time.Minute)
+		f.sources.Queries = budget.NewLimiter(1, time.Minute)
 		f.exportStall = 200 * time.Millisecond
 		hold := func() {
-			release, err := f.queries.Acquire(t.Context())
+			release, err := f.sources.Queries.Acquire(t.Context())
 			if err != nil {
 				t.Error(err)
 				return

@@ -48,7 +48,7 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 		Addr:    addr,
 		After:   after,
 		Rows: func(ctx context.Context, w io.Writer, snap archive.Snapshot, ms []archive.Message) error {
-			l := listing.List{Rows: rows(snap, ms, page.req)}
+			l := listing.List{Rows: rows(s.sources.At(snap), ms, page.req)}
 			for i := range l.Rows {
 				l.Rows[i].New = true
 			}
@@ -62,7 +62,7 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 		},
 	}
 	if !r.URL.Query().Has("after") {
-		stream.After = s.archive.Snapshot().Last()
+		stream.After = s.sources.View().Last()
 	}
 	if r.URL.Query().Get("slow") == "1" {
 		stream.Interval = live.SlowInterval
@@ -74,12 +74,18 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 // of pages with the same address cost what one costs.
 type liveParts struct {
 	mu    sync.Mutex
-	pages map[string]*livePage // guarded by mu; by the parameters of the address
+	pages map[feedKey]*livePage // guarded by mu
+}
+
+// feedKey is what a feed shows: sequence numbers mean nothing without their source.
+type feedKey struct {
+	source string
+	params string // of the address
 }
 
 // livePage is the newest drawing for one address.
 type livePage struct {
-	key   string
+	key   feedKey
 	req   request
 	links address.Links
 	share *budget.Share // of what is drawn
@@ -105,13 +111,13 @@ const (
 
 // open is the page of what req asks for, for one more feed.
 func (l *liveParts) open(s *Server, req request, addr string) *livePage {
-	key := req.State.Values().Encode()
+	key := feedKey{s.cfg.Source.Name, req.State.Values().Encode()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.pages[key]
 	if p == nil {
 		if l.pages == nil {
-			l.pages = make(map[string]*livePage)
+			l.pages = make(map[feedKey]*livePage)
 		}
 		for _, other := range l.pages {
 			if other.req.filter.String() == req.filter.String() {
@@ -159,33 +165,33 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage) (live.Status, e
 	}
 	st := page.status
 	var buf bytes.Buffer
-	if err := shell.BrokerStrip(s.status(), now).Render(ctx, &buf); err != nil {
+	if err := shell.BrokerStrip(s.sources.Status(), now).Render(ctx, &buf); err != nil {
 		return st, err
 	}
 	st.HTML = buf.String()
-	snap := s.archive.Snapshot()
+	v := s.sources.View()
 	if page.keys.IsZero() || now.Sub(page.keys) >= keysEvery {
 		page.keys = now
 		buf.Reset()
-		keys := s.keys.list(snap, maxKeys, activeKeys(req.filter))
+		keys := namesPanel(v, req.filter)
 		if err := listing.KeyPanel(keys, links).Render(ctx, &buf); err != nil {
 			return st, err
 		}
 		st.Keys = buf.String()
 	}
 	if !now.Before(page.next) {
-		begin := time.Now()
-		sum, err := s.summarise(ctx, snap, req, liveTime)
-		took := time.Since(begin)
+		begin := s.cfg.Now()
+		sum, err := s.summarise(ctx, v, req, liveTime)
+		took := s.cfg.Now().Sub(begin)
 		page.next = now.Add(max(liveFor, liveShare*took, liveShares*took*time.Duration(s.parts.len())))
 		switch {
 		case errors.Is(err, budget.ErrBusy):
 		case err != nil:
 			return st, err
-		case sum.chart.InPart():
+		case !sum.Histogram.Complete:
 			// Not as much as the page has got already: it keeps that.
 		default:
-			p, err := sum.draw(ctx, links)
+			p, err := drawParts(ctx, v, sum, req, links)
 			if err != nil {
 				return st, err
 			}

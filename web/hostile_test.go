@@ -15,6 +15,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 // hostile is text that publishers have reason to try.
@@ -220,7 +221,7 @@ func FuzzRequest(f *testing.F) {
 		f.Add(s.path, s.query)
 	}
 	a := archive.New(archive.Config{})
-	srv, err := New(Config{Archive: a})
+	srv, err := New(Config{Source: sources.Source{Archive: a}})
 	if err != nil {
 		f.Fatal(err)
 	}

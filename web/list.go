@@ -15,12 +15,12 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
-	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/views"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/listing"
 	"github.com/headerglass/headerglass/views/shell"
 	"github.com/headerglass/headerglass/web/budget"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 // serveList serves the list of messages. A filter that does not compile is shown
@@ -37,17 +37,18 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) error {
 		}
 		status = fail(filterErr).Status
 	}
-	p, err := s.document(r.Context(), req, filterErr, 0)
+	p, err := s.listPage(r.Context(), s.sources.View(), req, filterErr, 0)
 	if err != nil {
 		return err
 	}
 	return s.render(w, r, status, views.Document(views.Page{Page: p}))
 }
 
-// document builds the page of the list that req asks for, with selected as
+// listPage builds the page of the list that req asks for, with selected as
 // the opened message; 0 opens none.
-func (s *Server) document(ctx context.Context, req request, filterErr error, selected uint64) (listing.Page, error) {
-	snap := s.archive.Snapshot()
+func (s *Server) listPage(
+	ctx context.Context, v sources.View, req request, filterErr error, selected uint64,
+) (listing.Page, error) {
 	p := listing.Page{Frame: s.frame(req.State)}
 	p.Bar = listing.QueryBar{
 		Query: req.Q,
@@ -56,28 +57,24 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 	if !s.cfg.NoExports {
 		p.Bar.Exports, p.Bar.ExportLimit = exportForms(), s.cfg.ExportLimit
 	}
-	p.Keys = s.keys.list(snap, maxKeys, activeKeys(req.filter))
+	p.Keys = namesPanel(v, req.filter)
 	if filterErr != nil {
 		// What is clicked on replaces a filter that cannot be added to.
 		p.Links.State.Q, p.Links.State.Facet = "", ""
-		req.State, req.filter = p.Links.State, s.all
-		sum, err := s.summarise(ctx, snap, req, pageTime)
-		if err == nil {
-			p.Chart = sum.chart
-		}
+		p.Chart = chart(sources.Summary{Histogram: v.Arrivals(req.within())}, req)
 		f := fail(filterErr)
 		p.Bar.Error = &query.Error{Offset: f.Offset, End: f.End, Msg: f.Msg}
-		p.List = listing.List{Total: p.Broker.Kept.Messages, Empty: listing.EmptyNoMatch, Selected: selected, Last: snap.Last()}
+		p.List = listing.List{Total: p.Broker.Kept.Messages, Empty: listing.EmptyNoMatch, Selected: selected, Last: v.Last()}
 		return p, nil
 	}
-	found, err := s.page(ctx, snap, req)
+	found, err := v.Find(ctx, req.filter, req.within())
 	if err != nil {
 		return p, err
 	}
 	if selected != 0 && req.Before == 0 && !req.ascending() && !contains(found.Messages, selected) {
 		around := req
 		around.Before = selected + 1
-		if found, err = s.page(ctx, snap, around); err != nil {
+		if found, err = v.Find(ctx, around.filter, around.within()); err != nil {
 			return p, err
 		}
 		req.Before, p.Bar.Live = around.Before, false
@@ -85,49 +82,45 @@ func (s *Server) document(ctx context.Context, req request, filterErr error, sel
 	if req.ascending() && len(found.Messages) < req.limit {
 		// What came after the cursor does not fill a page: show the newest.
 		req.After, req.Oldest = 0, false
-		if found, err = s.page(ctx, snap, req); err != nil {
+		if found, err = v.Find(ctx, req.filter, req.within()); err != nil {
 			return p, err
 		}
 		p.Bar.Live = growing(req.State)
 	}
 	sorted := req.sorted(found.Messages)
 	p.List = listing.List{
-		Rows:       rows(snap, sorted, req),
+		Rows:       rows(v, sorted, req),
 		Older:      found.Next,
 		Total:      p.Broker.Kept.Messages,
 		Selected:   selected,
 		Incomplete: !found.Complete && len(found.Messages) < req.limit,
-		Last:       snap.Last(),
+		Last:       v.Last(),
 	}
 	p.List.Columns = columns(req.Columns, p.List.Rows)
 	if (req.Before != 0 || req.ascending()) && len(found.Messages) > 0 {
 		p.List.Newer = found.Messages[0].Seq()
 	}
 	if len(found.Messages) == 0 {
-		p.List.Empty = emptyReason(snap, req)
+		p.List.Empty = emptyReason(v, req)
 		p.List.NewerIsLatest = req.Before != 0
 		if p.List.Empty == listing.EmptyNoMatch {
-			p.List.Nearest = req.filter.Nearest(s.keys.counts(snap))
+			p.List.Nearest = req.filter.Nearest(v.Names())
 		}
 	}
-	sum, ok := s.wholly(snap, req, found)
-	if !ok {
-		sum, err = s.summarise(ctx, snap, req, pageTime)
-	}
+	sum, err := s.summaryOfPage(ctx, v, req, found)
 	switch {
 	case errors.Is(err, budget.ErrBusy):
 		// The page asks again by itself; until then it has what costs nothing.
-		axis, ok := s.axis(snap, req.State)
-		sum.chart = arrivals(snap, axis, ok)
-		sum.chart.Complete = false
+		sum = sources.Summary{Histogram: v.Arrivals(req.within())}
+		sum.Histogram.Complete = false
 	case err != nil:
 		return p, err
 	}
-	p.Chart, p.Facet, p.List.Count = sum.chart, sum.facet, sum.total
-	if req.filter.MatchesAll() && sum.total == nil {
+	p.Chart, p.Facet, p.List.Count = chart(sum, req), facet(v, sum, req), sum.Total
+	if req.filter.MatchesAll() && sum.Total == nil {
 		return p, nil
 	}
-	if sum.total == nil || sum.total.Matched < found.Matched {
+	if sum.Total == nil || sum.Total.Matched < found.Matched {
 		p.List.Count = &query.Count{Matched: found.Matched, Explain: found.Explain}
 	}
 	p.Bar.Chips = chips(req.filter)
@@ -156,31 +149,16 @@ func (s *Server) frame(q address.State) shell.Frame {
 	return shell.Frame{
 		Links:  address.Links{Base: s.base, State: q},
 		Assets: s.assets,
-		Broker: s.status(),
+		Broker: s.sources.Status(),
 		Now:    s.cfg.Now(),
 	}
 }
 
-// status is the broker's state with what the archive knows.
-func (s *Server) status() source.Status {
-	b := s.cfg.Broker()
-	st := s.archive.Stats()
-	b.Kept = source.Kept{
-		Messages: st.Stored - st.Evicted,
-		Evicted:  st.Evicted,
-		Oldest:   st.Oldest,
-		Bytes:    st.Bytes,
-		MaxBytes: st.MaxBytes,
-		Rate:     s.rate(),
-	}
-	return b
-}
-
-func emptyReason(snap archive.Snapshot, req request) listing.EmptyReason {
+func emptyReason(v sources.View, req request) listing.EmptyReason {
 	switch {
-	case snap.Last() < snap.First():
+	case v.Last() < v.First():
 		return listing.EmptyNoMessages
-	case req.Before != 0 && req.Before <= snap.First():
+	case req.Before != 0 && req.Before <= v.First():
 		return listing.EmptyEndOfList
 	}
 	return listing.EmptyNoMatch
@@ -214,11 +192,11 @@ func columns(paths []string, rows []listing.Row) []listing.Column {
 // previewKeys is how many header names a row previews.
 const previewKeys = 6
 
-func rows(snap archive.Snapshot, ms []archive.Message, req request) []listing.Row {
+func rows(v sources.View, ms []archive.Message, req request) []listing.Row {
 	rs := make([]listing.Row, 0, len(ms))
 	var scratch query.Scratch
 	for _, m := range ms {
-		r := row(snap, m, req, &scratch)
+		r := row(v, m, req, &scratch)
 		r.Undecided = req.Damaged && r.Damaged && req.filter.Match(m, req.dialect, &scratch) == query.Damaged
 		rs = append(rs, r)
 	}
@@ -227,7 +205,7 @@ func rows(snap archive.Snapshot, ms []archive.Message, req request) []listing.Ro
 
 // row draws a message from its record, its marks and its shape; only a column
 // reads its table, as far as the column's path.
-func row(snap archive.Snapshot, m archive.Message, req request, scratch *query.Scratch) listing.Row {
+func row(v sources.View, m archive.Message, req request, scratch *query.Scratch) listing.Row {
 	encoded, ok := m.HeaderTable()
 	marks := m.Marks()
 	r := listing.Row{
@@ -245,13 +223,7 @@ func row(snap archive.Snapshot, m archive.Message, req request, scratch *query.S
 		Duplicates:  marks.Duplicates,
 		Redacted:    m.Redacted(),
 	}
-	if id, ok := m.ShapeID(); ok {
-		if sh := snap.Shape(id); sh != nil {
-			for _, f := range sh.Fields[:min(len(sh.Fields), previewKeys)] {
-				r.Keys = append(r.Keys, f.Name)
-			}
-		}
-	}
+	r.Keys = v.Preview(m, previewKeys)
 	for _, o := range req.columns {
 		c := o.Cell(m, req.dialect, scratch)
 		if c.IsHeader() {
@@ -295,16 +267,3 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 	}
 	return nil
 }
-
-// activeKeys are the header names that a filter reads; none for nil.
-func activeKeys(q *query.Filter) map[string]bool {
-	active := make(map[string]bool)
-	if q != nil {
-		for _, k := range q.Keys() {
-			active[k] = true
-		}
-	}
-	return active
-}
-
-func (s *Server) rate() float64 { return s.archive.Snapshot().Rate(s.cfg.Now()) }

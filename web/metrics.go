@@ -101,7 +101,7 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 }
 
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	r := &reading{source: c.server.status(), archive: c.server.archive.Stats(), server: c.server}
+	r := &reading{source: c.server.sources.Status(), archive: c.server.sources.Stats(), server: c.server}
 	for i, m := range c.metrics {
 		ch <- prometheus.MustNewConstMetric(c.descs[i], m.kind, m.value(r))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
@@ -14,6 +13,7 @@ import (
 	"github.com/headerglass/headerglass/views/facts"
 	"github.com/headerglass/headerglass/views/listing"
 	"github.com/headerglass/headerglass/views/opened"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 // serveMessage serves one message: the whole page, or what stands in the inspector
@@ -23,7 +23,8 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.message(r)
+	v := s.sources.View()
+	m, err := s.message(v, r)
 	if err != nil {
 		return err
 	}
@@ -31,10 +32,10 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 	var p views.Page
 	if partial || req.Full {
 		p.Frame = s.frame(req.State)
-	} else if p.Page, err = s.document(r.Context(), req, filterErr, m.Seq()); err != nil {
+	} else if p.Page, err = s.listPage(r.Context(), v, req, filterErr, m.Seq()); err != nil {
 		return err
 	}
-	older, newer := s.neighbours(r.Context(), req, m.Seq(), p.List.Rows)
+	older, newer := neighbours(r.Context(), v, req, m.Seq(), p.List.Rows)
 	p.Title = "#" + strconv.FormatUint(m.Seq(), 10)
 	p.Opened = s.inspector(m, req, opened.Options{
 		Links:    p.Links,
@@ -102,12 +103,11 @@ func properties(h wire.ContentHeader) (list []wire.Property, damage string) {
 	return list, ""
 }
 
-// neighbourBudget is how long a page looks for each of the two.
-const neighbourBudget = 100 * time.Millisecond
-
-// neighbours are the messages before and after seq under the filter; 0 where
-// there is none, or none is found in time.
-func (s *Server) neighbours(ctx context.Context, req request, seq uint64, rows []listing.Row) (older, newer uint64) {
+// neighbours are the messages before and after seq under the filter; 0 where there is none, or none is
+// found in time. Those on the page beside it need not be looked for.
+func neighbours(
+	ctx context.Context, v sources.View, req request, seq uint64, rows []listing.Row,
+) (older, newer uint64) {
 	for i, r := range rows {
 		if r.Seq != seq {
 			continue
@@ -119,24 +119,11 @@ func (s *Server) neighbours(ctx context.Context, req request, seq uint64, rows [
 			older = rows[i+1].Seq
 		}
 	}
-	snap := s.archive.Snapshot()
-	one := func(before, after uint64) uint64 {
-		req := req
-		req.Before, req.After, req.limit, req.budget = before, after, 1, neighbourBudget
-		if req.filter == nil {
-			req.filter = s.all
-		}
-		p, err := s.page(ctx, snap, req)
-		if err != nil || len(p.Messages) == 0 {
-			return 0
-		}
-		return p.Messages[0].Seq()
-	}
 	if older == 0 {
-		older = one(seq, 0)
+		older = v.Older(ctx, req.filter, req.within(), seq)
 	}
 	if newer == 0 {
-		newer = one(0, seq)
+		newer = v.Newer(ctx, req.filter, req.within(), seq)
 	}
 	return older, newer
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 // send posts the form of /inspect; fields holds name and value in turn, and a file under "file".
@@ -238,7 +239,7 @@ func TestTraceURL(t *testing.T) {
 		"https://{trace}.example/":                          false,
 		"/{trace}":                                          false,
 	} {
-		if _, err := New(Config{Archive: archive.New(archive.Config{}), TraceURL: address}); (err == nil) != ok {
+		if _, err := New(Config{Source: sources.Source{Archive: archive.New(archive.Config{})}, TraceURL: address}); (err == nil) != ok {
 			t.Errorf("%q: %v", address, err)
 		}
 	}

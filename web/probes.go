@@ -17,7 +17,7 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
 // have been read count as all that is to come.
 func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	b := s.cfg.Broker()
+	b := s.sources.Status()
 	if !b.State.Ready() {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}

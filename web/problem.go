@@ -42,14 +42,14 @@ func (s *Server) problem(f failure) *kit.Problem {
 		Action: "Show the newest messages",
 		URL:    address.Links{Base: s.base}.Home(),
 	}
-	snap := s.archive.Snapshot()
-	first, last := snap.First(), snap.Last()
+	v := s.sources.View()
+	first, last := v.First(), v.Last()
 	switch f.Status {
 	case http.StatusGone:
 		p.Title = "Evicted"
 		if last >= first {
 			p.Hint = "The oldest message kept is " + kit.Num(first)
-			if m, err := snap.Get(first); err == nil {
+			if m, err := v.Get(v.Key(first)); err == nil {
 				p.Hint += ", received " + kit.Stamp(m.Received().Truncate(time.Millisecond))
 			}
 			p.Hint += "; a larger --memory keeps more."

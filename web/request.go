@@ -1,11 +1,8 @@
 package web
 
 import (
-	"cmp"
-	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +12,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 const (
@@ -30,7 +28,6 @@ type request struct {
 	by      *query.Operand // what a page is put in order by; nil: arrival
 	dialect *fieldtable.Dialect
 	limit   int // 1…maxLimit
-	budget  time.Duration
 }
 
 // parse reads the parameters of r. A filter that does not compile is the
@@ -44,7 +41,7 @@ func (s *Server) parse(r *http.Request) (request, error, error) {
 	if len(bad) > 0 {
 		return request{}, nil, &paramError{bad[0], "The parameter " + bad[0] + " of this address cannot be understood."}
 	}
-	req := request{State: q, dialect: s.cfg.Dialect, limit: q.Limit, budget: s.cfg.QueryBudget}
+	req := request{State: q, dialect: s.cfg.Dialect, limit: q.Limit}
 	if q.Dialect != "" {
 		if req.dialect, err = fieldtable.DialectByName(q.Dialect); err != nil {
 			return request{}, nil, &paramError{"dialect", "There is no dialect of this name: " + err.Error() + "."}
@@ -73,47 +70,28 @@ func (r *request) sorted(ms []archive.Message) []archive.Message {
 	return query.Sort(ms, r.by, r.Sort.Desc, r.dialect)
 }
 
-// page finds the messages that req asks for, newest first also where its
-// cursor is After: then they are the ones next to it. It waits its turn among
-// the other queries.
-func (s *Server) page(ctx context.Context, snap archive.Snapshot, req request) (query.Page, error) {
-	release, err := s.queries.Acquire(ctx)
-	if err != nil {
-		return query.Page{}, err
+// within is what the request asks for, as the sources are asked.
+func (r *request) within() query.PageRequest {
+	return query.PageRequest{
+		Before:         r.Before,
+		After:          r.After,
+		Ascending:      r.ascending(),
+		From:           r.From,
+		To:             r.To,
+		Dialect:        r.dialect,
+		Limit:          r.limit,
+		IncludeDamaged: r.Damaged,
 	}
-	defer release()
-	p, err := req.filter.Page(ctx, snap, query.PageRequest{
-		Before:         req.Before,
-		After:          req.After,
-		Ascending:      req.ascending(),
-		From:           req.From,
-		To:             req.To,
-		Dialect:        req.dialect,
-		ArchiveDialect: s.archive.Dialect(),
-		Limit:          req.limit,
-		Budget:         req.budget,
-		IncludeDamaged: req.Damaged,
-	})
-	slices.SortFunc(p.Messages, func(a, b archive.Message) int { return cmp.Compare(b.Seq(), a.Seq()) })
-	return p, err
 }
 
 // queryWait is how long a query waits for others to end before it is refused.
 const queryWait = 2 * time.Second
 
 // message finds the message that the path of r names.
-func (s *Server) message(r *http.Request) (archive.Message, error) {
-	seq, err := pathSeq(r)
-	if err != nil {
-		return archive.Message{}, err
-	}
-	return s.archive.Snapshot().Get(seq)
-}
-
-func pathSeq(r *http.Request) (uint64, error) {
+func (s *Server) message(v sources.View, r *http.Request) (archive.Message, error) {
 	seq, err := strconv.ParseUint(chi.URLParam(r, "seq"), 10, 64)
 	if err != nil || seq == 0 {
-		return 0, errNoPage
+		return archive.Message{}, errNoPage
 	}
-	return seq, nil
+	return v.Get(v.Key(seq))
 }

@@ -18,21 +18,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/query"
-	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/static"
 	"github.com/headerglass/headerglass/web/access"
 	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/live"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
-// Config is what a Server shows and how much it admits. Only Archive is
-// required.
+// Config is what a Server shows and how much it admits. Only Source, with its
+// archive, is required.
 type Config struct {
-	Archive *archive.Archive
-	// Broker reports the state of the connection to the broker. Nil: none.
-	Broker func() source.Status
+	// Source is where messages come from.
+	Source sources.Source
 	// Dialect reads field tables unless a request asks for another. Nil:
 	// fieldtable.Lenient.
 	Dialect *fieldtable.Dialect
@@ -71,16 +68,13 @@ type Config struct {
 // Server serves the explorer. It is safe for concurrent use.
 type Server struct {
 	cfg         Config
-	archive     *archive.Archive
+	sources     *sources.Set
 	logger      *slog.Logger
 	base        string // "" or "/path", without a slash at the end
 	hosts       access.Hosts
 	live        *live.Hub
-	keys        keyCache
 	parts       liveParts
-	all         *query.Filter // the filter that matches every message
 	assets      *static.Assets
-	queries     *budget.Limiter
 	budget      *budget.Budget
 	exportStall time.Duration // how long an export waits for a browser to take some more
 	// one for each table decoded whole, of a message opened, exported or pasted
@@ -99,9 +93,6 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Broker == nil {
-		cfg.Broker = func() source.Status { return source.Status{} }
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -133,23 +124,25 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		cfg:     cfg,
-		archive: cfg.Archive,
-		logger:  cfg.Logger,
-		base:    base,
-		hosts:   access.NewHosts(cfg.AllowedHosts),
-		keys:    keyCache{now: cfg.Now},
-		assets:  assets,
-		queries: budget.NewLimiter(cfg.MaxQueries, queryWait),
-		budget:  budget.New(cfg.Budget),
+		cfg:    cfg,
+		logger: cfg.Logger,
+		base:   base,
+		hosts:  access.NewHosts(cfg.AllowedHosts),
+		assets: assets,
+		budget: budget.New(cfg.Budget),
 
 		exportStall: 30 * time.Second,
 	}
-	if s.all, err = query.Compile(""); err != nil {
+	if s.sources, err = sources.New(sources.Config{
+		Source:  cfg.Source,
+		Queries: budget.NewLimiter(cfg.MaxQueries, queryWait),
+		Budget:  cfg.QueryBudget,
+		Now:     cfg.Now,
+	}); err != nil {
 		return nil, err
 	}
 	s.live = live.New(live.Config{
-		Archive:         cfg.Archive,
+		Archive:         cfg.Source.Archive,
 		MaxConns:        cfg.MaxLive,
 		MaxConnsPerAddr: cfg.MaxLivePerAddr,
 		Budget:          s.budget,

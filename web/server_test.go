@@ -18,6 +18,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,7 +41,7 @@ func newFixture(t *testing.T, change ...func(*Config, *archive.Config)) *fixture
 	f := &fixture{t: t}
 	var acfg archive.Config
 	cfg := Config{
-		Broker: func() source.Status {
+		Source: sources.Source{Status: func() source.Status {
 			return source.Status{
 				State: source.Consuming,
 				Since: noon,
@@ -48,7 +49,7 @@ func newFixture(t *testing.T, change ...func(*Config, *archive.Config)) *fixture
 				Name:  "orders.dlq",
 				Held:  3,
 			}
-		},
+		}},
 		Now:    func() time.Time { return noon.Add(time.Hour) },
 		Logger: slog.New(slog.NewTextHandler(&f.log, nil)),
 	}
@@ -56,7 +57,7 @@ func newFixture(t *testing.T, change ...func(*Config, *archive.Config)) *fixture
 		c(&cfg, &acfg)
 	}
 	f.archive = archive.New(acfg)
-	cfg.Archive = f.archive
+	cfg.Source.Archive = f.archive
 	s, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +241,7 @@ func text(n *html.Node) string {
 
 func TestConfigNeedsACleanBase(t *testing.T) {
 	for _, base := range []string{"x", "//x", "/x//y", "/../x", "/x y", `/"`} {
-		if _, err := New(Config{Archive: archive.New(archive.Config{}), BasePath: base}); err == nil {
+		if _, err := New(Config{Source: sources.Source{Archive: archive.New(archive.Config{})}, BasePath: base}); err == nil {
 			t.Errorf("base path %q was accepted", base)
 		}
 	}

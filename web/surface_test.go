@@ -19,7 +19,7 @@ import (
 func TestHealth(t *testing.T) {
 	state := source.Consuming
 	f := newFixture(t, func(c *Config, _ *archive.Config) {
-		c.Broker = func() source.Status { return source.Status{State: state} }
+		c.Source.Status = func() source.Status { return source.Status{State: state} }
 	})
 	for _, tt := range []struct {
 		state source.State
@@ -90,7 +90,7 @@ func TestMetricsAreThoseOfTheTable(t *testing.T) {
 
 func TestMetricsOfAnUnknownState(t *testing.T) {
 	f := newFixture(t, func(c *Config, _ *archive.Config) {
-		c.Broker = func() source.Status { return source.Status{State: "new"} }
+		c.Source.Status = func() source.Status { return source.Status{State: "new"} }
 	})
 	f.get("/metrics").wantText(`headerglass_broker_state{state="new"} 1`)
 }
@@ -229,21 +229,6 @@ func TestMessagePage(t *testing.T) {
 		}
 	}
 	f.get("/m/60?q=%28").want(http.StatusOK) // a broken filter does not hide the message
-}
-
-func TestNeighbours(t *testing.T) {
-	f := newFixture(t)
-	f.fill(9)
-	req, _, err := f.parse(requestFor(t, "/m/4?q=tenant%3Dt0"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for seq, want := range map[uint64][2]uint64{1: {0, 4}, 4: {1, 7}, 7: {4, 0}, 5: {4, 7}} {
-		older, newer := f.neighbours(t.Context(), req, seq, nil)
-		if older != want[0] || newer != want[1] {
-			t.Errorf("message %d: %d and %d, want %v", seq, older, newer, want)
-		}
-	}
 }
 
 func requestFor(t *testing.T, target string) *http.Request {

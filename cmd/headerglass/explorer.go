@@ -22,6 +22,7 @@ import (
 	"github.com/headerglass/headerglass/web"
 	"github.com/headerglass/headerglass/web/access"
 	"github.com/headerglass/headerglass/web/broker"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 // shutdownTime bounds how long open requests may take to end after a signal.
@@ -208,8 +209,7 @@ func (f *explorerFlags) show(
 	}
 	site, err := web.New(web.Config{
 		Guard:          guard,
-		Archive:        a,
-		Broker:         src.status,
+		Source:         sources.Source{Archive: a, Status: src.status},
 		Dialect:        d,
 		Logger:         log,
 		Version:        buildVersion(debug.ReadBuildInfo()),

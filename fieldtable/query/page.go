@@ -30,7 +30,11 @@ const betweenChecks = 64
 // is used up or the range ends; then Next says where to go on. Where ctx ends first
 // its error comes with the page so far.
 func (q *Filter) Page(ctx context.Context, s archive.Snapshot, r PageRequest) (Page, error) {
-	start := time.Now()
+	now := r.Now
+	if now == nil {
+		now = time.Now
+	}
+	start := now()
 	deadline := start.Add(cmp.Or(r.Budget, defaultBudget))
 	limit := cmp.Or(max(r.Limit, 0), defaultLimit)
 	ascending := r.ascending()
@@ -43,7 +47,7 @@ func (q *Filter) Page(ctx context.Context, s archive.Snapshot, r PageRequest) (P
 		p.Scanned, p.Skipped = x.scanned, x.skipped
 		p.BytesRead = x.scratch.bytesRead
 		p.Complete = p.Next == 0
-		p.Elapsed = time.Since(start)
+		p.Elapsed = now().Sub(start)
 		return p, err
 	}
 	unchecked := 0
@@ -81,7 +85,7 @@ func (q *Filter) Page(ctx context.Context, s archive.Snapshot, r PageRequest) (P
 			}
 			if unchecked++; unchecked == betweenChecks {
 				unchecked = 0
-				if err = ctx.Err(); err != nil || time.Now().After(deadline) {
+				if err = ctx.Err(); err != nil || now().After(deadline) {
 					return finish(r.further(s, seq))
 				}
 			}

@@ -33,6 +33,8 @@ type PageRequest struct {
 	Budget time.Duration
 	// IncludeDamaged returns messages with the verdict Damaged too.
 	IncludeDamaged bool
+	// Now is the clock that Budget and Elapsed are measured by. Nil: time.Now.
+	Now func() time.Time
 }
 
 const (

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/listing"
 	"github.com/headerglass/headerglass/views/shell"
+	"github.com/headerglass/headerglass/web/budget"
 )
 
 // facetRows are the values in the panel as a reader sees them, with where they
@@ -112,122 +114,10 @@ func TestHostileFacetIsInert(t *testing.T) {
 	}
 }
 
-// The bars add up to what matches, and stand where the messages were received.
-func TestHistogram(t *testing.T) {
-	f := newFixture(
-		t,
-		func(c *Config, _ *archive.Config) { c.Now = func() time.Time { return noon.Add(30 * time.Second) } },
-	)
-	f.fill(30)
-	req := func(rawQuery string) request {
-		t.Helper()
-		r, _ := http.NewRequest(http.MethodGet, "/?"+rawQuery, nil)
-		req, filterErr, err := f.parse(r)
-		if err != nil || filterErr != nil {
-			t.Fatal(err, filterErr)
-		}
-		return req
-	}
-	for _, tt := range []struct {
-		query string
-		want  map[int]uint64 // seconds after noon
-		total *query.Count
-	}{
-		{"", map[int]uint64{0: 1, 1: 1, 29: 1, -1: 0, 30: 0}, nil},
-		{"q=tenant%3Dt1", map[int]uint64{0: 0, 1: 1, 28: 1, 29: 0}, &query.Count{Matched: 10, Complete: true}},
-		{"facet=tenant", map[int]uint64{0: 1, 29: 1}, nil},
-		{"q=tenant%3Dt1&facet=$exchange", map[int]uint64{1: 1, 2: 0}, &query.Count{Matched: 10, Complete: true}},
-		{
-			"from=2026-03-01T12:00:10Z&to=2026-03-01T12:00:12Z",
-			map[int]uint64{0: 1, 10: 1, 29: 1},
-			&query.Count{Matched: 2, Complete: true},
-		},
-	} {
-		sum, err := f.summarise(t.Context(), f.archive.Snapshot(), req(tt.query), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := sum.chart
-		if len(h.Counts) != maxBuckets || h.Width != time.Second || !h.Complete {
-			t.Fatalf("%s: %d bars of %v, partial %v", tt.query, len(h.Counts), h.Width, !h.Complete)
-		}
-		for second, want := range tt.want {
-			at := noon.Add(time.Duration(second) * time.Second)
-			i := int(at.Sub(h.Start) / h.Width)
-			if i < len(h.Counts) && h.Counts[i] != want || i >= len(h.Counts) && want != 0 {
-				t.Errorf("%s: %d at second %d, want %d", tt.query, h.Counts[i], second, want)
-			}
-		}
-		switch {
-		case tt.total == nil && sum.total != nil:
-			t.Errorf("%s: a total where nothing filters: %+v", tt.query, *sum.total)
-		case tt.total != nil && (sum.total == nil || sum.total.Matched != tt.total.Matched ||
-			sum.total.Damaged != tt.total.Damaged || sum.total.Complete != tt.total.Complete):
-			t.Errorf("%s: total %+v, want %+v", tt.query, sum.total, *tt.total)
-		}
-		for i, n := range h.Counts {
-			var parts uint64
-			for _, s := range h.Series {
-				parts += s.Counts[i]
-			}
-			if strings.Contains(tt.query, "facet") && parts != n {
-				t.Errorf("%s: %d in parts of %d", tt.query, parts, n)
-			}
-		}
-	}
-}
-
-// Where a page holds all that matches, it says the same as a count of everything.
-func TestPageThatHoldsAll(t *testing.T) {
-	f := newFixture(t)
-	f.fill(30)
-	cut := table("before", "1", "tenant", "t1")
-	f.add(message{headers: append(cut[:len(cut)-6], "Zxxxxx"...)})
-	for _, q := range []string{"tenant = 't1'", "tenant = 'none'", "tenant"} {
-		filter, err := query.Compile(q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req := request{State: address.State{Q: q}, filter: filter, dialect: f.cfg.Dialect, limit: 50, budget: time.Minute}
-		snap := f.archive.Snapshot()
-		found, err := f.page(t.Context(), snap, req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		quick, ok := f.wholly(snap, req, found)
-		if !ok {
-			t.Fatalf("%s: %d matches are not all on the page", q, found.Matched)
-		}
-		slow, err := f.summarise(t.Context(), snap, req, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err1 := quick.draw(t.Context(), address.Links{})
-		want, err2 := slow.draw(t.Context(), address.Links{})
-		if got != want || want.Chart == "" || want.Total == "" || err1 != nil || err2 != nil {
-			t.Errorf("%s: %+v, want %+v, %v, %v", q, got, want, err1, err2)
-		}
-		found.Complete = false
-		if _, ok := f.wholly(snap, req, found); ok {
-			t.Errorf("%s: a page that was cut short is taken for everything", q)
-		}
-	}
-}
-
 // What the time does not suffice for is said, and comes after the page.
 func TestCountsAreBoundedInTime(t *testing.T) {
 	f := newFixture(t)
 	f.fill(3000)
-	req := request{
-		State:   address.State{Q: "tenant = 't1'", Facet: "tenant"},
-		filter:  f.all,
-		dialect: f.cfg.Dialect,
-		limit:   50,
-	}
-	sum, err := f.summarise(t.Context(), f.archive.Snapshot(), req, time.Nanosecond)
-	if err == nil && (!sum.facet.InPart() || sum.facet.Kept != 3000 || sum.facet.Scanned+sum.facet.Skipped >= 3000 || !sum.chart.InPart()) {
-		t.Errorf("facet %+v, chart partial %v", sum.facet, sum.chart.InPart())
-	}
 	p := views.Page{Page: listing.Page{
 		Frame: shell.Frame{Links: address.Links{State: address.State{Q: "x"}}},
 		List:  listing.List{Count: &query.Count{Matched: 5}},
@@ -256,14 +146,15 @@ func TestCountsAreBoundedInTime(t *testing.T) {
 func TestPageWhileBusy(t *testing.T) {
 	f := newFixture(t, func(c *Config, _ *archive.Config) { c.MaxQueries = 1 })
 	f.fill(3)
-	release, err := f.queries.Acquire(t.Context())
+	release, err := f.sources.Queries.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := request{State: address.State{Facet: "tenant"}, filter: f.all, dialect: f.cfg.Dialect, limit: 50}
-	if _, err := f.summarise(t.Context(), f.archive.Snapshot(), req, time.Millisecond); fail(
-		err,
-	).Status != http.StatusServiceUnavailable {
+	req, _, err := f.parse(requestFor(t, "/?facet=tenant"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.summarise(t.Context(), f.sources.View(), req, time.Millisecond); !errors.Is(err, budget.ErrBusy) {
 		t.Errorf("counting while busy: %v", err)
 	}
 	release()

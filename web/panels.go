@@ -1,0 +1,143 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/listing"
+	"github.com/headerglass/headerglass/web/sources"
+)
+
+// What a page says about everything that its filter matches: how many there
+// are, when they arrived, and the values of one header. A page gets as much of
+// it as fits into pageTime; /summary counts to the end.
+const (
+	pageTime    = 100 * time.Millisecond
+	summaryTime = 20 * time.Second
+	liveTime    = 100 * time.Millisecond
+)
+
+// summarise counts until ctx is done or limit is over. A header that no filter could name has no values.
+func (s *Server) summarise(
+	ctx context.Context, v sources.View, req request, limit time.Duration,
+) (sources.Summary, error) {
+	var split *query.Operand
+	if req.Facet != "" {
+		split, _ = query.CompileOperand(req.Facet) // facet says what is wrong with it
+	}
+	return v.Summarise(ctx, req.filter, req.within(), split, limit)
+}
+
+// summaryOfPage is the summary of a page with what was found. Where these are all that match, they need
+// not be looked for again.
+func (s *Server) summaryOfPage(
+	ctx context.Context, v sources.View, req request, found query.Page,
+) (sources.Summary, error) {
+	whole := !req.filter.MatchesAll() && !req.Damaged && req.Facet == "" &&
+		req.Before == 0 && req.After == 0 && req.From.IsZero() && req.To.IsZero()
+	if whole {
+		if sum, ok := v.Whole(found); ok {
+			return sum, nil
+		}
+	}
+	return s.summarise(ctx, v, req, pageTime)
+}
+
+// chart is the histogram of a summary as a page draws it.
+func chart(sum sources.Summary, req request) listing.Histogram {
+	return listing.Histogram{Histogram: sum.Histogram, Filtered: sum.Filtered, From: req.From, To: req.To}
+}
+
+// facet is the values of the header that req names; nil: it names none.
+func facet(v sources.View, sum sources.Summary, req request) *listing.Facet {
+	if sum.Facet != nil {
+		return &listing.Facet{Facet: *sum.Facet, Kept: v.Kept()}
+	}
+	if req.Facet == "" {
+		return nil
+	}
+	_, err := query.CompileOperand(req.Facet)
+	wrong, ok := errors.AsType[*query.Error](err)
+	if !ok {
+		return nil
+	}
+	return &listing.Facet{Facet: query.Facet{Operand: req.Facet}, Error: wrong}
+}
+
+// maxKeys is how many header names the panel shows.
+const maxKeys = 200
+
+// namesPanel is the most frequent header names. Those that a filter reads are marked; f may be nil.
+func namesPanel(v sources.View, f *query.Filter) listing.KeyList {
+	names := v.Names()
+	l := listing.KeyList{
+		Keys:     names[:min(maxKeys, len(names))],
+		Active:   make(map[string]bool),
+		Messages: v.Kept(),
+		More:     max(0, len(names)-maxKeys),
+	}
+	if f != nil {
+		for _, k := range f.Keys() {
+			l.Active[k] = true
+		}
+	}
+	return l
+}
+
+// parts are the components of a page that a summary is drawn in.
+type parts struct {
+	Chart string `json:"chart"`
+	Facet string `json:"facet"`
+	Total string `json:"total"`
+}
+
+func drawParts(
+	ctx context.Context, v sources.View, sum sources.Summary, req request, links address.Links,
+) (parts, error) {
+	chart := chart(sum, req)
+	var p parts
+	var buf bytes.Buffer
+	err := listing.Chart(chart, links).Render(ctx, &buf)
+	p.Chart = buf.String()
+	buf.Reset()
+	err = errors.Join(err, listing.FacetPanel(facet(v, sum, req), chart, links).Render(ctx, &buf))
+	p.Facet = buf.String()
+	buf.Reset()
+	if sum.Total != nil {
+		err = errors.Join(err, listing.TotalLine(*sum.Total, links).Render(ctx, &buf))
+		p.Total = buf.String()
+	}
+	return p, err
+}
+
+// serveSummary answers a page that was drawn before everything was counted.
+func (s *Server) serveSummary(w http.ResponseWriter, r *http.Request) error {
+	req, filterErr, err := s.parse(r)
+	if err == nil {
+		err = filterErr
+	}
+	if err != nil {
+		return err
+	}
+	v := s.sources.View()
+	sum, err := s.summarise(r.Context(), v, req, summaryTime)
+	if err != nil {
+		return err
+	}
+	p, err := drawParts(r.Context(), v, sum, req, address.Links{Base: s.base, State: req.State})
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	return writeJSON(w, b)
+}

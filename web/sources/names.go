@@ -1,0 +1,51 @@
+package sources
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
+)
+
+// namesFor is how long a count of the names serves.
+const namesFor = time.Second
+
+// names holds the count of header names that pages and live feeds share.
+type names struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	at     time.Time          // guarded by mu; when they were counted
+	last   uint64             // guarded by mu; the newest message then
+	counts []archive.KeyCount // guarded by mu; never changed, only replaced
+}
+
+// Names are the header names that are kept and how many messages carry each, the most frequent first, as of now or
+// up to a second before. The result must not be changed.
+func (v View) Names() []archive.KeyCount {
+	n := &v.set.names
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := n.now()
+	if n.at.IsZero() || v.Last() != n.last && now.Sub(n.at) >= namesFor {
+		n.counts, n.at, n.last = v.snap.Keys(), now, v.Last()
+	}
+	return n.counts
+}
+
+// CountNames counts the names anew. It waits its turn as Find does.
+func (v View) CountNames(ctx context.Context) ([]archive.KeyCount, error) {
+	release, err := v.set.Queries.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return v.snap.Keys(), nil
+}
+
+// Complete offers names for the word that ends at a byte of a filter, at most most; see [query.Complete].
+func (v View) Complete(filter string, at, most int) (items []query.Completion, start int) {
+	return query.Complete(v.snap, filter, at, most)
+}

@@ -1,0 +1,404 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/web/budget"
+)
+
+// noon is when the first message is received; each next one comes a second later.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+type fixture struct {
+	*Set
+	t      *testing.T
+	stored int
+}
+
+// newFixture has n messages. Their tenants are t1, t2 and t0 in turn.
+func newFixture(t *testing.T, n int) *fixture {
+	t.Helper()
+	set, err := New(Config{
+		Source:  Source{Name: "orders", Archive: archive.New(archive.Config{})},
+		Queries: budget.NewLimiter(1, time.Second),
+		Budget:  time.Minute,
+		Now:     func() time.Time { return noon.Add(30 * time.Second) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{Set: set, t: t}
+	for range n {
+		f.add("order", fttest.Table(func(e *fttest.Encoder) { e.Str("tenant", "t"+strconv.Itoa((f.stored+1)%3)) }))
+	}
+	return f
+}
+
+func (f *fixture) add(key string, table []byte) {
+	w := f.Source.Archive.Writer()
+	header := wire.AppendContentHeaderPayload(nil, 0, wire.Property{Name: "headers", Raw: table})
+	w.Begin(&wire.Delivery{RoutingKey: []byte(key), Header: header}, noon.Add(time.Duration(f.stored)*time.Second))
+	w.Commit()
+	f.stored++
+}
+
+// addDamaged adds a message whose table is damaged before its header tenant.
+func (f *fixture) addDamaged() {
+	table := fttest.Table(func(e *fttest.Encoder) {
+		e.Str("before", "1")
+		e.Str("tenant", "t1")
+	})
+	f.add("order", append(table[:len(table)-6], "Zxxxxx"...))
+}
+
+func filter(t *testing.T, src string) *query.Filter {
+	t.Helper()
+	f, err := query.Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func seqs(ms []archive.Message) (all []uint64) {
+	for _, m := range ms {
+		all = append(all, m.Seq())
+	}
+	return all
+}
+
+func TestFind(t *testing.T) {
+	f := newFixture(t, 9)
+	f.addDamaged()
+	for _, tt := range []struct {
+		name, filter string
+		r            query.PageRequest
+		want         string
+		next         uint64
+	}{
+		{"newest", "", query.PageRequest{Limit: 3}, "[10 9 8]", 8},
+		{"older", "", query.PageRequest{Limit: 3, Before: 4}, "[3 2 1]", 0},
+		{"next to a cursor", "", query.PageRequest{Limit: 3, After: 4, Ascending: true}, "[7 6 5]", 7},
+		{"oldest", "", query.PageRequest{Limit: 2, Ascending: true}, "[2 1]", 2},
+		{"matches", "tenant = t1", query.PageRequest{Limit: 9}, "[7 4 1]", 0},
+		{"with the damaged", "tenant = t1", query.PageRequest{Limit: 9, IncludeDamaged: true}, "[10 7 4 1]", 0},
+		{"a time", "", query.PageRequest{Limit: 9, From: noon.Add(2 * time.Second), To: noon.Add(4 * time.Second)}, "[4 3]", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := f.View().Find(t.Context(), filter(t, tt.filter), tt.r)
+			if got := fmt.Sprint(seqs(p.Messages)); err != nil || got != tt.want || p.Next != tt.next {
+				t.Errorf("%s, next %d, %v; want %s, next %d", got, p.Next, err, tt.want, tt.next)
+			}
+		})
+	}
+}
+
+func TestNeighbours(t *testing.T) {
+	v, t0 := newFixture(t, 9).View(), filter(t, "tenant = t0")
+	for _, tt := range []struct{ seq, older, newer uint64 }{
+		{3, 0, 6},
+		{6, 3, 9},
+		{9, 6, 0},
+		{4, 3, 6},
+	} {
+		t.Run(fmt.Sprint(tt.seq), func(t *testing.T) {
+			r := query.PageRequest{Before: 2, After: 1, Limit: 50} // of the page beside it
+			older, newer := v.Older(t.Context(), t0, r, tt.seq), v.Newer(t.Context(), t0, r, tt.seq)
+			if older != tt.older || newer != tt.newer {
+				t.Errorf("%d and %d, want %d and %d", older, newer, tt.older, tt.newer)
+			}
+		})
+	}
+	if n := v.Older(t.Context(), nil, query.PageRequest{}, 5); n != 4 {
+		t.Errorf("without a filter %d is before 5", n)
+	}
+}
+
+func TestAlike(t *testing.T) {
+	f := newFixture(t, 2)
+	f.add("invoice", nil)
+	f.add("order", nil)
+	v := f.View()
+	for _, tt := range []struct {
+		seq   uint64
+		older bool
+		want  uint64
+	}{
+		{4, true, 2},
+		{2, false, 4},
+		{3, true, 0},
+		{3, false, 0},
+	} {
+		t.Run(fmt.Sprint(tt.seq, tt.older), func(t *testing.T) {
+			m, err := v.Get(v.Key(tt.seq))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found, ok := v.Alike(t.Context(), m, tt.older); ok != (tt.want != 0) || ok && found.Seq() != tt.want {
+				t.Errorf("%v, want %d", ok, tt.want)
+			}
+		})
+	}
+}
+
+// A key of another source is not a message of this one.
+func TestKeys(t *testing.T) {
+	v := newFixture(t, 2).View()
+	if m, err := v.Get(Key{"orders", 2}); err != nil || m.Seq() != 2 {
+		t.Error(err)
+	}
+	if _, err := v.Get(Key{"payments", 2}); !errors.Is(err, archive.ErrNotYet) {
+		t.Errorf("a message of another source: %v", err)
+	}
+	if _, err := v.Get(v.Key(3)); !errors.Is(err, archive.ErrNotYet) {
+		t.Error(err)
+	}
+}
+
+func TestRanges(t *testing.T) {
+	f := newFixture(t, 450)
+	f.addDamaged()
+	for _, tt := range []struct {
+		name, filter string
+		r            query.PageRequest
+		most         int
+		want         Range
+	}{
+		{"all", "", query.PageRequest{}, 1000, Range{First: 1, Last: 451, Count: 451}},
+		{"exactly all", "", query.PageRequest{}, 451, Range{First: 1, Last: 451, Count: 451}},
+		{"the newest", "", query.PageRequest{}, 7, Range{First: 445, Last: 451, Count: 7, More: true}},
+		{"matches", "tenant = t1", query.PageRequest{IncludeDamaged: true}, 1000, Range{First: 1, Last: 448, Count: 150}},
+		{"after", "", query.PageRequest{After: 449, Ascending: true}, 9, Range{First: 450, Last: 451, Count: 2}},
+		{"between", "", query.PageRequest{After: 5, Before: 8}, 9, Range{First: 6, Last: 7, Count: 2}},
+		{"nothing", "absent", query.PageRequest{}, 9, Range{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := f.Newest(t.Context(), filter(t, tt.filter), tt.r, tt.most)
+			if err != nil || got != tt.want {
+				t.Fatalf("%+v, %v, want %+v", got, err, tt.want)
+			}
+			var last uint64
+			n := 0
+			err = f.Each(t.Context(), filter(t, tt.filter), tt.r, got, func(m archive.Message) error {
+				if m.Seq() <= last || m.Seq() < got.First || m.Seq() > got.Last {
+					t.Errorf("message %d after %d", m.Seq(), last)
+				}
+				last = m.Seq()
+				n++
+				return nil
+			})
+			if err != nil || n != got.Count {
+				t.Errorf("%d messages, %v", n, err)
+			}
+		})
+	}
+	stop := errors.New("no more")
+	all := Range{First: 1, Last: 451, Count: 451}
+	err := f.Each(t.Context(), nil, query.PageRequest{}, all, func(archive.Message) error { return stop })
+	if err != stop {
+		t.Errorf("%v, want %v", err, stop)
+	}
+}
+
+// The bars add up to what matches, and stand where the messages were received.
+func TestSummary(t *testing.T) {
+	v := newFixture(t, 30).View()
+	for _, tt := range []struct {
+		name, filter, split string
+		r                   query.PageRequest
+		want                map[int]uint64 // bars by seconds after noon
+		total               string
+	}{
+		{"everything", "", "", query.PageRequest{}, map[int]uint64{0: 1, 1: 1, 29: 1, -1: 0}, ""},
+		{"matches", "tenant = t1", "", query.PageRequest{}, map[int]uint64{0: 1, 1: 0, 27: 1, 29: 0}, "10"},
+		{"split", "", "tenant", query.PageRequest{}, map[int]uint64{0: 1, 29: 1}, ""},
+		{"both", "tenant = t1", "$exchange", query.PageRequest{}, map[int]uint64{0: 1, 1: 0}, "10"},
+		{
+			"a time", "", "", query.PageRequest{From: noon.Add(10 * time.Second), To: noon.Add(12 * time.Second)},
+			map[int]uint64{0: 1, 10: 1, 29: 1}, "2",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var split *query.Operand
+			if tt.split != "" {
+				split, _ = query.CompileOperand(tt.split)
+			}
+			sum, err := v.Summarise(t.Context(), filter(t, tt.filter), tt.r, split, time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := sum.Histogram
+			if len(h.Counts) != bars || h.Width != time.Second || !h.Complete || sum.Filtered != (tt.filter != "") {
+				t.Fatalf("%d bars of %v, complete %v, filtered %v", len(h.Counts), h.Width, h.Complete, sum.Filtered)
+			}
+			for second, want := range tt.want {
+				i := int(noon.Add(time.Duration(second)*time.Second).Sub(h.Start) / h.Width)
+				if h.Counts[i] != want {
+					t.Errorf("%d at second %d, want %d", h.Counts[i], second, want)
+				}
+			}
+			total := ""
+			if sum.Total != nil && sum.Total.Complete {
+				total = fmt.Sprint(sum.Total.Matched)
+			}
+			if total != tt.total {
+				t.Errorf("total %q, want %q", total, tt.total)
+			}
+			if (sum.Facet == nil) != (split == nil) {
+				t.Errorf("facet %+v", sum.Facet)
+			}
+			for i, n := range h.Counts {
+				parts := uint64(0)
+				for _, s := range h.Series {
+					parts += s.Counts[i]
+				}
+				if split != nil && parts != n {
+					t.Errorf("%d in parts of %d", parts, n)
+				}
+			}
+		})
+	}
+}
+
+// Where a page holds all that matches, it says the same as a count of everything.
+func TestPageThatHoldsAll(t *testing.T) {
+	f := newFixture(t, 30)
+	f.Now = func() time.Time { return noon.Add(time.Hour) }
+	f.addDamaged()
+	for _, src := range []string{"tenant = 't1'", "tenant = 'none'", "tenant"} {
+		t.Run(src, func(t *testing.T) {
+			v, all := f.View(), filter(t, src)
+			found, err := v.Find(t.Context(), all, query.PageRequest{Limit: 50})
+			if err != nil {
+				t.Fatal(err)
+			}
+			quick, ok := v.Whole(found)
+			if !ok {
+				t.Fatalf("%d matches are not all on the page", found.Matched)
+			}
+			slow, err := v.Summarise(t.Context(), all, query.PageRequest{}, nil, time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := quick.Histogram, slow.Histogram
+			got := fmt.Sprint(quick.Total.Matched, quick.Total.Damaged, quick.Total.Complete, a.Start, a.Width, a.Counts)
+			want := fmt.Sprint(slow.Total.Matched, slow.Total.Damaged, slow.Total.Complete, b.Start, b.Width, b.Counts)
+			if got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			found.Complete = false
+			if _, ok := v.Whole(found); ok {
+				t.Error("a page that was cut short is taken for everything")
+			}
+		})
+	}
+}
+
+// What the time does not suffice for is said.
+func TestSummaryIsBoundedInTime(t *testing.T) {
+	v := newFixture(t, 3000).View()
+	tenant, err := query.CompileOperand("tenant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := v.Summarise(t.Context(), filter(t, ""), query.PageRequest{}, tenant, time.Nanosecond)
+	if errors.Is(err, budget.ErrBusy) {
+		return // the time was over before it was its turn
+	}
+	if err != nil || sum.Facet.Complete || sum.Facet.Scanned >= 3000 || sum.Histogram.Complete {
+		t.Errorf("%v; facet %+v, complete histogram %v", err, sum.Facet, sum.Histogram.Complete)
+	}
+}
+
+// Where others are being answered, a question waits for its turn, and in the end is refused.
+func TestBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, 3)
+		release, err := f.Queries.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, t1 := f.View(), filter(t, "tenant = t1")
+		if _, err := v.Find(t.Context(), t1, query.PageRequest{}); !errors.Is(err, budget.ErrBusy) {
+			t.Errorf("a page: %v", err)
+		}
+		if _, err := v.Summarise(t.Context(), t1, query.PageRequest{}, nil, time.Millisecond); !errors.Is(err, budget.ErrBusy) {
+			t.Errorf("a summary: %v", err)
+		}
+		if _, err := v.CountNames(t.Context()); !errors.Is(err, budget.ErrBusy) {
+			t.Errorf("the names: %v", err)
+		}
+		if _, err := v.Summarise(t.Context(), filter(t, ""), query.PageRequest{}, nil, time.Second); err != nil {
+			t.Errorf("what reads nothing has to wait: %v", err)
+		}
+		// What has been begun waits for as long as it must.
+		time.AfterFunc(time.Minute, release)
+		n := 0
+		err = f.Each(t.Context(), nil, query.PageRequest{}, Range{1, 3, 3, false}, func(archive.Message) error {
+			n++
+			return nil
+		})
+		if err != nil || n != 3 {
+			t.Errorf("%d messages, %v", n, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := v.Find(ctx, t1, query.PageRequest{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("whoever is gone: %v", err)
+		}
+	})
+}
+
+// Names are counted once a second, or not again while nothing arrives.
+func TestNames(t *testing.T) {
+	f := newFixture(t, 3)
+	now := noon
+	f.names.now = func() time.Time { return now }
+	count := func() uint64 { return f.View().Names()[0].Count }
+	if n := count(); n != 3 {
+		t.Fatalf("tenant is counted %d times", n)
+	}
+	f.add("order", fttest.Table(func(e *fttest.Encoder) { e.Str("tenant", "t1") }))
+	if n := count(); n != 3 {
+		t.Errorf("%d within the same second", n)
+	}
+	now = now.Add(namesFor)
+	if n := count(); n != 4 {
+		t.Errorf("%d after a second", n)
+	}
+	all, err := f.View().CountNames(t.Context())
+	if err != nil || len(all) != 1 || all[0].Key != "tenant" {
+		t.Errorf("%v, %v", all, err)
+	}
+	m, _ := f.View().Get(f.View().Key(1))
+	if got := fmt.Sprint(f.View().Preview(m, 6)); got != "[tenant]" {
+		t.Errorf("the preview is %s", got)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	f := newFixture(t, 3)
+	f.Source.Status = func() source.Status { return source.Status{State: source.Replayed, Name: "orders"} }
+	if s := f.Status(); s.State != source.Replayed || s.Name != "orders" || s.Kept.Messages != 3 || s.Kept.MaxBytes == 0 {
+		t.Errorf("%+v", s)
+	}
+	// The axis of what was replayed ends with the newest message.
+	h := f.View().Arrivals(query.PageRequest{})
+	if end := h.Start.Add(time.Duration(len(h.Counts)) * h.Width); end.Sub(noon.Add(2*time.Second)) > h.Width {
+		t.Errorf("it ends at %v", end)
+	}
+	if _, err := New(Config{}); err == nil {
+		t.Error("a set without an archive")
+	}
+}
