@@ -164,8 +164,12 @@ func ExampleMemo() {
 
 func ExampleExactDialects() {
 	shortString := []byte("\x00\x00\x00\x09\x01ks\x05hello")
-	fmt.Println(fieldtable.ExactDialects(shortString)[0].Name())
-	// Output: spec-0-9-1
+	for _, d := range fieldtable.ExactDialects(shortString) {
+		fmt.Println(d.Name())
+	}
+	// Output:
+	// spec-0-9-1
+	// py-amqp-legacy
 }
 
 func ExampleHints() {

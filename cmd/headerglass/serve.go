@@ -30,7 +30,7 @@ type serveCmd struct {
 	Hold                  time.Duration `default:"15m"  help:"How long peek holds them before it gives them back; keep it below the broker's consumer timeout (${default})."`
 	Prefetch              int           `default:"1000" help:"How many messages may be under way in the other modes, 1 to 65535 (${default})."`
 	Spool                 string        `               help:"Keep drained or copied messages on disk in this folder; only what is synced there is acknowledged, and a restart shows it again." placeholder:"DIR"`
-	SpoolSize             byteSize      `default:"4GiB" help:"How large the spool's file may grow; at the bound nothing more is acknowledged (${default})."                                     placeholder:"SIZE"`
+	SpoolSize             byteSize      `default:"4GiB" help:"How large the spool may grow; at the bound nothing more is acknowledged (${default})."                                     placeholder:"SIZE"`
 	SpoolDropOldest       bool          `               help:"At the bound, drop the oldest spooled messages and go on; they are lost."`
 	AcceptLoss            bool          `               help:"Let drain remove messages that are then kept in memory only."`
 	AcceptRedeliveryCount bool          `               help:"Let peek read a quorum queue, which counts each delivery against its delivery limit."`
@@ -102,6 +102,7 @@ func (c *serveCmd) Run(ctx context.Context, std stdio) error {
 		if kept, err = spool.Open(c.Spool, spool.Config{
 			MaxBytes:   int64(c.SpoolSize),
 			DropOldest: c.SpoolDropOldest,
+			Logger:     c.logger(std.err),
 		}); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestSpool(t *testing.T) {
 		"--mode",
 		"drain",
 		"--spool",
-		t.TempDir(),
+		filepath.Join(t.TempDir(), "spool"),
 		"--listen",
 		"127.0.0.1:0",
 	}

@@ -69,6 +69,10 @@ type Spool struct {
 	Messages        uint64
 	Dropped         uint64 // given up for newer ones since the start
 	Bytes, MaxBytes int64
+	// Damage says in a sentence each, without a full stop, what cannot be read and where. Lost is how many
+	// messages are known to be lost by it, those of places that are not in the list included.
+	Damage []string
+	Lost   uint64
 }
 
 // Kept is what is kept in memory.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
@@ -149,7 +150,7 @@ func TestNodeSpoolIsWholeWhenKilled(t *testing.T) {
 			c := dial(t)
 			c.declare(t, "q", amqp.Table{"x-queue-type": kind})
 			const rounds, perRound = 6, 1500
-			dir := t.TempDir()
+			dir := filepath.Join(t.TempDir(), "spool")
 			var want []string
 			for i := range rounds {
 				want = append(want, c.publish(t, "", "q", i*perRound, perRound)...)
@@ -200,7 +201,7 @@ func TestNodeTerminatedUnderLoad(t *testing.T) {
 	c.declare(t, "drained", nil)
 	want := c.publish(t, "", "peeked", 0, 2000)
 	c.publish(t, "", "drained", 0, 5000)
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "spool")
 	peek := startChild(t, childURL+"="+c.url(), childQueue+"=peeked")
 	drain := startChild(t, childURL+"="+c.url(), childQueue+"=drained", childSpool+"="+dir)
 	if !peek.out.Scan() || peek.out.Text() != "full" {

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -184,7 +185,7 @@ func TestMessageBrokenOff(t *testing.T) {
 			cfg := tc.cfg
 			cfg.URL, cfg.Queue = s.URL(), "q"
 			if tc.spooled {
-				cfg.Spool = openSpool(t, t.TempDir(), spool.Config{})
+				cfg.Spool = openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{})
 			}
 			r := run(t, cfg)
 			st := r.untilKind(t, KindLost)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -429,9 +430,9 @@ func TestSystemErrorsInWords(t *testing.T) {
 		kind, words = lostSentence("h:1", amqp.ErrClosed, in("read", errno))
 		check(KindLost, "was reset", kind, words)
 	}
-	c := &Consumer{cfg: Config{Spool: openSpool(t, t.TempDir(), spool.Config{})}}
+	c := &Consumer{cfg: Config{Spool: openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{})}}
 	for _, errno := range diskFullErrors() {
-		e := c.spoolError(&fs.PathError{Op: "write", Path: "messages.bolt", Err: errno})
+		e := c.spoolError(&fs.PathError{Op: "write", Path: "00000000000000000001.log", Err: errno})
 		check(KindSpool, "is full", e.Kind, e.Msg)
 	}
 }

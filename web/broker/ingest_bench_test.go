@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"math/rand"
+	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
@@ -78,7 +79,7 @@ func BenchmarkIngestPeers(b *testing.B) {
 					}, ingestMessages)
 				}},
 				{name: "spool", read: func(b *testing.B, s *embedded.Server) {
-					sp, err := spool.Open(b.TempDir(), spool.Config{})
+					sp, err := spool.Open(filepath.Join(b.TempDir(), "spool"), spool.Config{})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -18,6 +18,12 @@ func settle(s *sink, ch acknowledger, quit <-chan struct{}) {
 		if to == from {
 			return true
 		}
+		if s.holds != nil {
+			if e := s.holds(); e != nil {
+				s.refuse(e)
+				return false
+			}
+		}
 		s.attempted.Store(to)
 		if ch.Ack(to, true) != nil {
 			return false

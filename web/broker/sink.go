@@ -62,6 +62,8 @@ type sink struct {
 	halt chan *Error
 	// guard judges the x-delivery-count of a message; nil: any will do.
 	guard func(count int64) *Error
+	// holds reports what is wrong with the disk that acknowledged messages are on; nil: they are in memory.
+	holds func() *Error
 	// withheld is set when what was delivered must not be acknowledged but given back.
 	withheld atomic.Bool
 	// looks counts the looks that ran their course.

@@ -3,6 +3,7 @@
 package broker
 
 import (
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func TestSoakNodeKilledUnderLoad(t *testing.T) {
 			cfg := tc.cfg
 			cfg.URL, cfg.Queue = c.url(), "q"
 			if cfg.Mode == source.Drain {
-				cfg.Spool = openSpool(t, t.TempDir(), spool.Config{})
+				cfg.Spool = openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{})
 			}
 			r := run(t, cfg)
 			r.untilStored(t, n/10)

@@ -49,7 +49,7 @@ func readAll(t *testing.T, dir string) string {
 func TestSpoolIsShownAgain(t *testing.T) {
 	s := listen(t, embedded.Config{})
 	bodies := publish(t, s, "q", 3000)
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "spool")
 	sp := openSpool(t, dir, spool.Config{})
 	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: source.Drain, Spool: sp})
 	r.untilStored(t, 3000)
@@ -92,7 +92,7 @@ func TestSpooledDrainShowsEachMessageOnceThoughTheConnectionBreaks(t *testing.T)
 		Queue:    "q",
 		Mode:     source.Drain,
 		Prefetch: 300,
-		Spool:    openSpool(t, t.TempDir(), spool.Config{}),
+		Spool:    openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{}),
 	})
 	until(t, "two connections broke", func() bool { return r.Status().Reconnects >= 2 })
 	s.SetFaults(embedded.Faults{})
@@ -118,7 +118,7 @@ func TestDrainLosesNoneOfManyEqualMessages(t *testing.T) {
 			s.SetFaults(embedded.Faults{DropAfter: 20_000, WriteChunk: 4096})
 			cfg := Config{URL: s.URL(), Queue: "q", Mode: source.Drain, AcceptLoss: !spooled, Prefetch: 300}
 			if spooled {
-				cfg.Spool = openSpool(t, t.TempDir(), spool.Config{})
+				cfg.Spool = openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{})
 			}
 			r := run(t, cfg)
 			until(t, "two connections broke", func() bool { return r.Status().Reconnects >= 2 })
@@ -151,7 +151,7 @@ func TestSpoolIsRedacted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "spool")
 	sp := openSpool(t, dir, spool.Config{})
 	r := run(t, Config{
 		URL:     s.URL(),
@@ -201,7 +201,7 @@ func TestSpoolFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "spool")
 	sp := openSpool(t, dir, spool.Config{MaxBytes: spool.MinMaxBytes})
 	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: source.Drain, Prefetch: 50, Spool: sp})
 	st := r.untilState(t, source.SpoolFull)
@@ -243,7 +243,7 @@ func TestSpoolFull(t *testing.T) {
 func TestSpoolThatCannotBeWritten(t *testing.T) {
 	s := listen(t, embedded.Config{})
 	bodies := publish(t, s, "q", 500)
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "spool")
 	sp := openSpool(t, dir, spool.Config{})
 	lift := limitFiles(t, 1<<20)
 	for i := range 200 { // 2 MiB
@@ -275,7 +275,7 @@ func TestSpoolBehind(t *testing.T) {
 		Queue:   "q",
 		Mode:    source.Drain,
 		Archive: archive.New(archive.Config{}),
-		Spool:   openSpool(t, t.TempDir(), spool.Config{}),
+		Spool:   openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -327,7 +327,7 @@ func TestSpoolBehind(t *testing.T) {
 }
 
 func TestSpoolConfig(t *testing.T) {
-	sp := openSpool(t, t.TempDir(), spool.Config{})
+	sp := openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{})
 	for mode, ok := range map[source.Mode]bool{source.Peek: false, source.Drain: true, source.Copy: true, source.Stream: false} {
 		_, err := New(Config{
 			URL:      "amqp://",
@@ -364,7 +364,7 @@ func TestEqualMessagesAreStoredOnceThoughTheBrokerIsAwayForLong(t *testing.T) {
 				Archive:    archive.New(archive.Config{}),
 			}
 			if spooled {
-				cfg.Spool = openSpool(t, t.TempDir(), spool.Config{})
+				cfg.Spool = openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{})
 			}
 			c, err := New(cfg)
 			if err != nil {

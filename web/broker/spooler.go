@@ -20,7 +20,7 @@ const spoolAhead = 64 << 20
 
 // spooled is a delivery on its way to disk.
 type spooled struct {
-	record      spool.Record
+	record      *spool.Record
 	tag         uint64
 	redelivered bool
 }
@@ -39,7 +39,7 @@ type spooler struct {
 	once     sync.Once
 	done     sync.WaitGroup
 
-	record spool.Record // the delivery in progress
+	record *spool.Record // the delivery in progress
 	writer *archive.Writer
 }
 
@@ -52,15 +52,21 @@ func newSpooler(c *Consumer, s *sink) *spooler {
 		quit:     make(chan struct{}),
 		writer:   c.cfg.Archive.Writer(),
 	}
+	s.holds = c.holds
 	sp.done.Go(sp.run)
 	return sp
 }
 
-func (sp *spooler) begin(d *wire.Delivery, now time.Time) { sp.record = spool.NewRecord(d, now) }
+func (sp *spooler) begin(d *wire.Delivery, now time.Time) {
+	sp.record = sp.c.cfg.Spool.NewRecord(d, now)
+}
 
-func (sp *spooler) body(chunk []byte) { sp.record = append(sp.record, chunk...) }
+func (sp *spooler) body(chunk []byte) { sp.record.Write(chunk) }
 
-func (sp *spooler) abort() { sp.record = nil }
+func (sp *spooler) abort() {
+	sp.record.Discard()
+	sp.record = nil
+}
 
 func (sp *spooler) end(tag uint64, redelivered bool) {
 	sp.offer(spooled{sp.record, tag, redelivered})
@@ -69,7 +75,7 @@ func (sp *spooler) end(tag uint64, redelivered bool) {
 
 // offer takes a delivery without waiting.
 func (sp *spooler) offer(x spooled) {
-	size := int64(len(x.record))
+	size := x.record.Size()
 	if ahead := sp.waiting.Add(size); ahead == size || ahead <= spoolAhead {
 		select {
 		case sp.in <- x:
@@ -78,6 +84,7 @@ func (sp *spooler) offer(x spooled) {
 		}
 	}
 	sp.waiting.Add(-size)
+	x.record.Discard()
 	fewer := max(len(sp.in)/2, 1)
 	sp.c.narrowed.Store(int32(fewer))
 	sp.sink.refuse(&Error{
@@ -115,15 +122,15 @@ func (sp *spooler) run() {
 
 // gather adds what has arrived meanwhile, up to what one transaction should hold.
 func (sp *spooler) gather(batch []spooled) []spooled {
-	size := 0
+	var size int64
 	for _, x := range batch {
-		size += len(x.record)
+		size += x.record.Size()
 	}
 	for size < spool.BatchBytes {
 		select {
 		case x := <-sp.in:
 			batch = append(batch, x)
-			size += len(x.record)
+			size += x.record.Size()
 		default:
 			return batch
 		}
@@ -131,55 +138,89 @@ func (sp *spooler) gather(batch []spooled) []spooled {
 	return batch
 }
 
+// fresh is a delivery that is not known.
+type fresh struct {
+	record *spool.Record
+	print  uint64
+	index  int // in the batch
+}
+
 // write stores what is new and reports whether all of it could be.
 func (sp *spooler) write(batch []spooled) bool {
-	s, m := sp.sink, sp.c.delivered
-	type fresh struct {
-		record       spool.Record
-		print, index uint64
+	news, err := sp.unknown(batch)
+	if err == nil {
+		news, err = sp.store(batch, news)
 	}
-	var news []fresh
-	var records []spool.Record
 	var size int64
-	for i, x := range batch {
-		size += int64(len(x.record))
-		var print uint64
-		if m.recent != nil {
-			d := x.record.Delivery()
-			m.print.begin(&d)
-			m.print.body(x.record.Body())
-			if print = m.print.sum(); m.recent.claim(print, x.redelivered, x.record.Received()) {
-				s.counts.known.Add(1)
-				continue
-			}
-		}
-		record := x.record.Seal(sp.redactor, print)
-		news, records = append(news, fresh{record, print, uint64(i)}), append(records, record)
-	}
-	n, err := 0, error(nil)
-	if len(records) > 0 {
-		n, err = sp.c.cfg.Spool.Append(records)
-	}
-	for _, f := range news[:n] {
-		f.record.Store(sp.writer)
-		s.counts.stored.Add(1)
-		if m.recent != nil {
-			m.recent.stored(f.print, batch[f.index].tag)
-		}
+	for _, x := range batch {
+		size += x.record.Size()
+		x.record.Discard()
 	}
 	sp.waiting.Add(-size)
 	dealt := len(batch)
-	if n < len(news) {
-		dealt = int(news[n].index)
+	if len(news) > 0 {
+		dealt = news[0].index
 	}
 	if dealt > 0 {
-		s.dealt(batch[dealt-1].tag)
-		s.rouse()
+		sp.sink.dealt(batch[dealt-1].tag)
+		sp.sink.rouse()
 	}
 	if err != nil {
 		sp.sink.refuse(sp.c.spoolError(err))
 	}
 	return err == nil
+}
+
+// unknown seals those of a batch that were not stored before.
+func (sp *spooler) unknown(batch []spooled) (news []fresh, err error) {
+	m := sp.c.delivered
+	for i, x := range batch {
+		var print uint64
+		if m.recent != nil {
+			d := x.record.Delivery()
+			m.print.begin(&d)
+			if err := x.record.Body(m.print.body); err != nil {
+				return append(news, fresh{index: i}), err
+			}
+			if print = m.print.sum(); m.recent.claim(print, x.redelivered, x.record.Received()) {
+				sp.sink.counts.known.Add(1)
+				continue
+			}
+		}
+		x.record.Seal(sp.redactor, print)
+		news = append(news, fresh{x.record, print, i})
+	}
+	return news, nil
+}
+
+// store writes messages to disk and then into the archive, and returns those that could not be.
+func (sp *spooler) store(batch []spooled, news []fresh) ([]fresh, error) {
+	if len(news) == 0 {
+		return nil, nil
+	}
+	records := make([]*spool.Record, len(news))
+	for i, f := range news {
+		records[i] = f.record
+	}
+	n, err := sp.c.cfg.Spool.Append(records)
+	for _, f := range news[:n] {
+		if e := f.record.Store(sp.writer); e != nil {
+			sp.c.cfg.Logger.Warn("a message is on disk, and cannot be shown before a restart", "error", e)
+		}
+		sp.sink.counts.stored.Add(1)
+		if recent := sp.c.delivered.recent; recent != nil {
+			recent.stored(f.print, batch[f.index].tag)
+		}
+	}
+	return news[n:], err
+}
+
+// holds reports whether what is stored is still on disk. It is asked before each acknowledgement.
+func (c *Consumer) holds() *Error {
+	if err := c.cfg.Spool.Holds(); err != nil {
+		return c.spoolError(err)
+	}
+	return nil
 }
 
 // checkSpool reports whether what is delivered could be stored.
@@ -208,6 +249,13 @@ func (c *Consumer) spoolError(err error) *Error {
 				after,
 			),
 		}
+	case errors.Is(err, spool.ErrGone):
+		return &Error{
+			Kind: KindSpool,
+			Err:  err,
+			Msg: fmt.Sprintf("somebody else has changed the spool in %s: %v: %s; what was deleted is written again, and what was "+
+				"replaced has to be put back", sp.Dir(), innermost(err), after),
+		}
 	case isAny(err, diskFullErrors()):
 		return &Error{
 			Kind: KindSpool,
@@ -227,32 +275,26 @@ func (c *Consumer) restore() error {
 	if c.cfg.Spool == nil {
 		return nil
 	}
-	loaded, err := c.cfg.Spool.Load(c.cfg.Archive)
+	prints := 0
+	if c.delivered.recent != nil {
+		prints = cap(c.delivered.recent.ring)
+	}
+	loaded, err := c.cfg.Spool.Load(c.cfg.Archive, prints)
 	if err != nil {
 		return err
 	}
-	if loaded.Stored+loaded.Damaged > 0 {
-		c.cfg.Logger.Info(
-			"loaded the spool",
-			"folder",
-			c.cfg.Spool.Dir(),
-			"messages",
-			loaded.Stored,
-			"older, on disk only",
-			loaded.Older,
-			"damaged",
-			loaded.Damaged,
-		)
+	if loaded.Stored > 0 {
+		c.cfg.Logger.Info("loaded the spool",
+			"folder", c.cfg.Spool.Dir(), "messages", loaded.Stored, "older, on disk only", loaded.Older)
 	}
 	if c.delivered.recent == nil {
 		return nil
 	}
-	prints, err := c.cfg.Spool.Recent(cap(c.delivered.recent.ring))
-	for _, print := range prints {
+	for _, print := range loaded.Prints {
 		if print != 0 {
 			c.delivered.recent.stored(print, 0)
 		}
 	}
 	c.delivered.recent.disconnected(0)
-	return err
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -109,7 +110,7 @@ func TestNodeOverABadNetwork(t *testing.T) {
 				Mode:      source.Drain,
 				Prefetch:  20,
 				Heartbeat: heartbeat,
-				Spool:     openSpool(t, t.TempDir(), spool.Config{}),
+				Spool:     openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{}),
 			})
 			r.untilStored(t, n/10)
 			tc.harm(t, x, r)
