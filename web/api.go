@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -14,10 +15,7 @@ import (
 )
 
 func (s *Server) serveMessagesJSON(w http.ResponseWriter, r *http.Request) error {
-	req, filterErr, err := s.parse(r)
-	if err == nil {
-		err = filterErr
-	}
+	req, err := s.parse(r)
 	if err != nil {
 		return err
 	}
@@ -108,7 +106,7 @@ func appendSummary(b []byte, m archive.Message, req request, scratch *query.Scra
 }
 
 func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error {
-	req, _, err := s.parse(r)
+	req, err := s.parseAround(r)
 	if err != nil {
 		return err
 	}
@@ -179,4 +177,64 @@ func writeJSON(w http.ResponseWriter, b []byte) error {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(append(b, '\n')) // #nosec G705 -- JSON, and said to be; an error means that the browser went away
 	return nil
+}
+
+// appendCell appends a cell as JSON: null where there is nothing, a header's value as an item of a
+// typed JSON array, a property as what the page shows of it.
+func appendCell(b []byte, c query.Cell) []byte {
+	switch {
+	case c.Damaged:
+		return append(b, `{"damaged":true}`...)
+	case !c.Set:
+		return append(b, "null"...)
+	case !c.IsHeader() && !c.Removed:
+		return typedjson.AppendOctets(b, c.Text)
+	}
+	b = append(b, '{')
+	if c.IsHeader() {
+		b = typedjson.AppendTag(typedjson.AppendMember(b, "tag"), c.Value.Tag())
+		b = typedjson.AppendString(typedjson.AppendMember(b, "type"), c.Value.Kind().String())
+		if !c.Removed {
+			b = typedjson.AppendValue(typedjson.AppendMember(b, "value"), c.Value)
+		}
+		b = strconv.AppendInt(typedjson.AppendMember(b, "offset"), int64(c.Value.Offset()), 10)
+		b = strconv.AppendInt(typedjson.AppendMember(b, "end"), int64(c.Value.End()), 10)
+	}
+	if c.Removed {
+		b = append(typedjson.AppendMember(b, "redacted"), "true"...)
+	}
+	return append(b, '}')
+}
+
+const maxCompletions = 12
+
+// serveCompletions offers header names really seen, and properties, for the word that
+// ends at byte "at" of the filter "q", by default its end. They stand in the place
+// of the bytes from "start" to there.
+func (s *Server) serveCompletions(w http.ResponseWriter, r *http.Request) error {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return &paramError{"query", "The parameters of this address are not URL-encoded correctly."}
+	}
+	q := values.Get("q")
+	at := len(q)
+	if text := values.Get("at"); text != "" {
+		if at, err = strconv.Atoi(text); err != nil || at < 0 || at > len(q) {
+			return &paramError{"at", "The parameter at of this address is not a place in the filter."}
+		}
+	}
+	items, start := s.sources.View().Complete(q, at, maxCompletions)
+	b := []byte(`{`)
+	b = strconv.AppendInt(typedjson.AppendMember(b, "start"), int64(start), 10)
+	b = append(typedjson.AppendMember(b, "items"), '[')
+	for _, item := range items {
+		b = append(typedjson.AppendNext(b), '{')
+		b = typedjson.AppendString(typedjson.AppendMember(b, "insert"), item.Insert)
+		b = typedjson.AppendOctets(typedjson.AppendMember(b, "name"), []byte(item.Name))
+		b = typedjson.AppendString(typedjson.AppendMember(b, "meaning"), item.Meaning)
+		b = strconv.AppendUint(typedjson.AppendMember(b, "count"), item.Count, 10)
+		b = append(b, '}')
+	}
+	w.Header().Set("Content-Type", "application/json")
+	return writeJSON(w, append(b, "]}"...))
 }

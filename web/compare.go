@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/compare"
@@ -20,7 +22,7 @@ import (
 // comparison of one message with its older or newer neighbour of the same
 // exchange and routing key.
 func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
-	req, _, err := s.parse(r)
+	req, err := s.parseAround(r)
 	if err != nil {
 		return err
 	}
@@ -54,16 +56,18 @@ func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
 			first = err
 		}
 	}
-	status := http.StatusOK
-	if first != nil && len(ms) < 2 {
-		if s.errorFormat(r, first) != formatHTML {
-			return &plainError{fail(first).Status, strings.Join(notes, " ")}
-		}
-		status = fail(first).Status
+	page := func() templ.Component {
+		d := compare.Build(ms, req.dialect, p.Links)
+		d.Notes = append(notes, d.Notes...)
+		return compare.Page(p, d)
 	}
-	d := compare.Build(ms, req.dialect, p.Links)
-	d.Notes = append(notes, d.Notes...)
-	return s.render(w, r, status, compare.Page(p, d))
+	if first != nil && len(ms) < 2 {
+		return &shownError{
+			&sentenceError{first, strings.Join(notes, " ")},
+			func(failure) (templ.Component, error) { return page(), nil },
+		}
+	}
+	return s.render(w, r, http.StatusOK, page())
 }
 
 func diffSeqs(given []string) ([]uint64, error) {
@@ -110,12 +114,11 @@ func (s *Server) diffNeighbour(
 		return nil
 	}
 	none := "No " + with + " message kept here has the exchange and routing key of message " + kit.Num(m.Seq()) + "."
-	if err := (&plainError{http.StatusNotFound, none}); s.errorFormat(r, err) != formatHTML {
-		return err
-	}
-	p := s.frame(address.State{})
-	p.Title = "Compare"
-	d := compare.Build([]facts.Message{s.opened(m, s.cfg.Dialect)}, s.cfg.Dialect, p.Links)
-	d.Notes = append(d.Notes, none)
-	return s.render(w, r, http.StatusNotFound, compare.Page(p, d))
+	return &shownError{&sentenceError{errNotAlike, none}, func(failure) (templ.Component, error) {
+		p := s.frame(address.State{})
+		p.Title = "Compare"
+		d := compare.Build([]facts.Message{s.opened(m, s.cfg.Dialect)}, s.cfg.Dialect, p.Links)
+		d.Notes = append(d.Notes, none)
+		return compare.Page(p, d), nil
+	}}
 }

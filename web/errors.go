@@ -7,13 +7,19 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
-	"slices"
+	"net/url"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/a-h/templ"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
+	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/kit"
 	"github.com/headerglass/headerglass/web/access"
 	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/live"
@@ -31,6 +37,9 @@ var (
 	errNotWebsocket = errors.New("web: not a websocket handshake")
 	errOrigin       = errors.New("web: foreign origin")
 	errForeign      = errors.New("web: fetched by another site")
+	errNotAlike     = errors.New("web: no message alike")
+	errPaste        = errors.New("web: bytes that cannot be shown")
+	errPasteTooBig  = errors.New("web: too many bytes to show")
 	errPanic        = errors.New("web: panic in a handler")
 
 	// What is turned away before the login, for its method.
@@ -46,13 +55,21 @@ type paramError struct {
 
 func (e *paramError) Error() string { return "web: parameter " + e.Name + ": " + e.Msg }
 
-// plainError is an answer whose sentence is made where it happens.
-type plainError struct {
-	status int
-	msg    string
+// sentenceError says for itself what it means to the reader. Its status is that of the error it stands for.
+type sentenceError struct {
+	error
+	sentence string
 }
 
-func (e *plainError) Error() string { return "web: " + e.msg }
+func (e *sentenceError) Unwrap() error { return e.error }
+
+// shownError has a page of its own, for whoever reads pages.
+type shownError struct {
+	error
+	page func(f failure) (templ.Component, error)
+}
+
+func (e *shownError) Unwrap() error { return e.error }
 
 // failure is an error as its two readers need it: Msg is one plain sentence
 // for the browser, Err the cause for the log.
@@ -70,9 +87,9 @@ type failure struct {
 	RetryAfter int
 }
 
-// sentinels maps errors that carry no detail to their status and sentence.
-// An empty sentence means that the error's own message says it.
-func sentinels() []struct {
+// statusTable says what an error means: its status, and the sentence where it has none of its own.
+// The first line that fits counts.
+func (s *Server) statusTable() []struct {
 	err    error
 	status int
 	msg    string
@@ -82,96 +99,91 @@ func sentinels() []struct {
 		status int
 		msg    string
 	}{
-		{
-			archive.ErrEvicted,
-			http.StatusGone,
-			"This message was kept once and has been evicted to make room for newer ones.",
-		},
+		{archive.ErrEvicted, http.StatusGone,
+			"This message was kept once and has been evicted to make room for newer ones."},
 		{archive.ErrNotYet, http.StatusNotFound, "No message has this number yet."},
-		{
-			errNoHeaders,
-			http.StatusNotFound,
-			"This message has no headers property, so there is no field table to download.",
-		},
-		{
-			errBodyPrefix,
-			http.StatusConflict,
-			"Only a prefix of this body was kept, so it cannot be downloaded as delivered.",
-		},
-		{
-			errHeaderPrefix,
-			http.StatusConflict,
-			"Only a prefix of this content header was kept, so it cannot be downloaded as delivered.",
-		},
+		{errNotAlike, http.StatusNotFound, "No message kept here has its exchange and routing key."},
+		{errNoHeaders, http.StatusNotFound,
+			"This message has no headers property, so there is no field table to download."},
+		{errBodyPrefix, http.StatusConflict,
+			"Only a prefix of this body was kept, so it cannot be downloaded as delivered."},
+		{errHeaderPrefix, http.StatusConflict,
+			"Only a prefix of this content header was kept, so it cannot be downloaded as delivered."},
 		{errNoPage, http.StatusNotFound, "There is no such page."},
 		{errFormMethod, http.StatusMethodNotAllowed, "This page takes bytes to look at: use GET, HEAD or POST."},
 		{errMethod, http.StatusMethodNotAllowed, "The explorer only reads: use GET or HEAD."},
+		{errPaste, http.StatusBadRequest, "These bytes cannot be shown."},
+		{errPasteTooBig, http.StatusRequestEntityTooLarge,
+			remedied("This is more than the page takes", s.cfg.Remedies.Paste)},
 		{errNoExports, http.StatusForbidden, "Exports are switched off on this explorer."},
 		{errURLTooLong, http.StatusRequestURITooLong, "The address is longer than the explorer accepts."},
-		{
-			errHost,
-			http.StatusForbidden,
-			"This host name is not one that the explorer answers to; name it with --allow-host to allow it.",
-		},
+		{errHost, http.StatusForbidden,
+			remedied("This host name is not one that the explorer answers to", s.cfg.Remedies.Host)},
 		{errOrigin, http.StatusForbidden, "The live feed answers only to pages of the explorer itself."},
 		{errForeign, http.StatusForbidden, "Another site's page asked for this; open the explorer itself."},
 		{access.ErrLogin, http.StatusUnauthorized, "The explorer asks for a login."},
 		{access.ErrBusy, http.StatusServiceUnavailable, "Too many logins are being checked; try again in a moment."},
 		{errNotWebsocket, http.StatusUpgradeRequired, "The live feed speaks websocket only."},
-		{
-			budget.ErrBusy,
-			http.StatusServiceUnavailable,
-			"The explorer is busy with other queries; try again in a moment.",
-		},
-		{
-			budget.ErrFull,
-			http.StatusServiceUnavailable,
-			"The explorer has as much work in progress as its memory allows; try again in a moment.",
-		},
-		{
-			live.ErrTooMany,
-			http.StatusServiceUnavailable,
-			"As many live feeds are open as the explorer allows; close one or try again later.",
-		},
+		{budget.ErrBusy, http.StatusServiceUnavailable,
+			"The explorer is busy with other queries; try again in a moment."},
+		{budget.ErrFull, http.StatusServiceUnavailable,
+			"The explorer has as much work in progress as its memory allows; try again in a moment."},
+		{live.ErrTooMany, http.StatusServiceUnavailable,
+			"As many live feeds are open as the explorer allows; close one or try again later."},
 		{live.ErrClosed, http.StatusServiceUnavailable, "The explorer is shutting down."},
+		{context.DeadlineExceeded, http.StatusServiceUnavailable,
+			"This took longer than the explorer allows; narrow the filter or the time range."},
 	}
 }
 
-// fail finds what err means to the browser.
-func fail(err error) failure {
+// Remedies are what whoever runs the explorer can do about what a page says, in the words of the command
+// line. "": the page does not say.
+type Remedies struct {
+	// Each of these ends a sentence.
+	Host   string // about a host name that is not answered to
+	Memory string // about messages that were evicted
+	Paste  string // about bytes that are too many for a page
+	// Body is a sentence about bodies of which only a prefix was kept.
+	Body string
+}
+
+// remedied is a sentence with what can be done about it.
+func remedied(sentence, remedy string) string {
+	if remedy == "" {
+		return sentence + "."
+	}
+	return sentence + "; " + remedy + "."
+}
+
+// failureOf finds what err means to the browser.
+func (s *Server) failureOf(err error) failure {
 	f := failure{Err: err, Offset: -1, End: -1}
-	if qe, ok := errors.AsType[*query.Error](err); ok {
-		f.Status, f.Msg, f.Offset, f.End = http.StatusBadRequest, qe.Msg, qe.Offset, qe.End
+	if wrong, ok := errors.AsType[*query.Error](err); ok {
+		f.Status, f.Msg, f.Offset, f.End = http.StatusBadRequest, wrong.Msg, wrong.Offset, wrong.End
 		return f
 	}
-	if pe, ok := errors.AsType[*paramError](err); ok {
-		f.Status, f.Msg = http.StatusBadRequest, pe.Msg
+	if wrong, ok := errors.AsType[*paramError](err); ok {
+		f.Status, f.Msg = http.StatusBadRequest, wrong.Msg
 		return f
 	}
-	if pe, ok := errors.AsType[*plainError](err); ok {
-		f.Status, f.Msg = pe.status, pe.msg
-		return f
-	}
-	if le, ok := errors.AsType[*access.LimitError](err); ok {
+	if limit, ok := errors.AsType[*access.LimitError](err); ok {
 		f.Status, f.Msg = http.StatusTooManyRequests, "Too many logins have failed; try again later."
-		f.RetryAfter = int(math.Ceil(le.Wait.Seconds()))
+		f.RetryAfter = int(math.Ceil(limit.Wait.Seconds()))
 		return f
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		f.Status, f.Msg = http.StatusServiceUnavailable, "This took longer than the explorer allows; narrow the filter or the time range."
-		f.RetryAfter = retryAfterSeconds
-		return f
-	}
-	for _, s := range sentinels() {
-		if errors.Is(err, s.err) {
-			f.Status, f.Msg = s.status, s.msg
-			if s.status == http.StatusServiceUnavailable {
-				f.RetryAfter = retryAfterSeconds
-			}
-			return f
-		}
 	}
 	f.Status, f.Msg = http.StatusInternalServerError, "Something went wrong inside the explorer; its log says what."
+	for _, line := range s.statusTable() {
+		if errors.Is(err, line.err) {
+			f.Status, f.Msg = line.status, line.msg
+			break
+		}
+	}
+	if own, ok := errors.AsType[*sentenceError](err); ok {
+		f.Msg = own.sentence
+	}
+	if f.Status == http.StatusServiceUnavailable {
+		f.RetryAfter = retryAfterSeconds
+	}
 	return f
 }
 
@@ -198,24 +210,23 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return // nobody is left to read an answer
 	}
-	f := fail(err)
+	f := s.failureOf(err)
+	if own, ok := errors.AsType[*shownError](err); ok && s.errorFormat(r, f) == formatHTML {
+		page, err := own.page(f)
+		if err == nil {
+			err = s.render(w, r, f.Status, page)
+		}
+		if err != nil {
+			s.answer(w, r, err)
+		}
+		return
+	}
 	level := slog.LevelDebug
 	if f.Status >= 500 {
 		level = slog.LevelWarn
 	}
-	s.logger.Log(
-		r.Context(),
-		level,
-		"request failed",
-		"method",
-		r.Method,
-		"path",
-		r.URL.Path,
-		"status",
-		f.Status,
-		"error",
-		f.Err,
-	)
+	s.logger.Log(r.Context(), level, "request failed",
+		"method", r.Method, "path", r.URL.Path, "status", f.Status, "error", f.Err)
 
 	h := w.Header()
 	for _, k := range []string{"Content-Disposition", "Content-Length", "Content-Encoding", "Etag"} {
@@ -229,7 +240,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, err error) {
 		found, _ := s.route(r)
 		h.Set("Allow", found.allow())
 	}
-	switch s.errorFormat(r, err) {
+	switch s.errorFormat(r, f) {
 	case formatJSON:
 		h.Set("Content-Type", "application/json")
 		w.WriteHeader(f.Status)
@@ -259,13 +270,13 @@ const (
 	formatJSON
 )
 
-// errorFormat is the form in which r wants to hear of err. Who is not let in
+// errorFormat is the form in which r wants to hear of f. Who is not let in
 // never gets a page: pages name the queue and the broker's state.
-func (s *Server) errorFormat(r *http.Request, err error) format {
+func (s *Server) errorFormat(r *http.Request, f failure) format {
 	if underAPI(s.relative(r.URL.Path)) {
 		return formatJSON
 	}
-	if s.beforeLogin(err) {
+	if s.beforeLogin(f) {
 		return formatText
 	}
 	accept := r.Header.Get("Accept")
@@ -278,16 +289,20 @@ func (s *Server) errorFormat(r *http.Request, err error) format {
 	return formatText
 }
 
-// beforeLogin reports whether err is of those that strangers can cause.
-func (s *Server) beforeLogin(err error) bool {
-	if errors.Is(err, errHost) || errors.Is(err, errForeign) || s.cfg.Guard != nil && errors.Is(err, errNowhere) {
+// beforeLogin reports whether f is of those that strangers can cause.
+func (s *Server) beforeLogin(f failure) bool {
+	if errors.Is(f.Err, errHost) || errors.Is(f.Err, errForeign) {
 		return true
 	}
-	// Without logins, a browser that asks for too much may as well see a page.
-	return s.cfg.Guard != nil && slices.ContainsFunc([]int{
-		http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable,
-		http.StatusMethodNotAllowed, http.StatusRequestURITooLong,
-	}, func(status int) bool { return fail(err).Status == status })
+	if s.cfg.Guard == nil {
+		return false // then a browser that asks for too much may as well see a page
+	}
+	switch f.Status {
+	case http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable,
+		http.StatusMethodNotAllowed, http.StatusRequestURITooLong:
+		return true
+	}
+	return errors.Is(f.Err, errNowhere)
 }
 
 // appendError appends the JSON form of f.
@@ -301,4 +316,71 @@ func appendError(dst []byte, f failure) []byte {
 		dst = strconv.AppendInt(dst, int64(f.Offset), 10)
 	}
 	return append(dst, "}}\n"...)
+}
+
+// errorPage writes f as a page of its own, or as the inspector's content when
+// htmx asks for that.
+func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, f failure) {
+	// The state in the address is worth keeping as far as it can be read; the
+	// parse of a broken part is what may have failed.
+	values, _ := url.ParseQuery(r.URL.RawQuery)
+	q, bad := address.Parse(values)
+	if len(bad) > 0 {
+		q = address.State{}
+	}
+	frame, problem := s.frame(q), s.problem(f)
+	frame.Title = problem.Title
+	page := views.ErrorPage(frame, problem)
+	if wantsPart(r) {
+		page = views.InspectorPane(frame.Links, nil, problem)
+	}
+	if err := s.render(w, r, f.Status, page); err != nil {
+		s.logger.Error("error page failed", "error", err)
+		http.Error(w, f.text(), f.Status)
+	}
+}
+
+// problem says what f means and what to do about it.
+func (s *Server) problem(f failure) *kit.Problem {
+	p := &kit.Problem{
+		Status: f.Status,
+		Title:  http.StatusText(f.Status),
+		Msg:    f.text(),
+		Action: "Show the newest messages",
+		URL:    address.Links{Base: s.base}.Home(),
+	}
+	v := s.sources.View()
+	first, last := v.First(), v.Last()
+	switch f.Status {
+	case http.StatusGone:
+		p.Title = "Evicted"
+		if last >= first {
+			p.Hint = "The oldest message kept is " + kit.Num(first)
+			if m, err := v.Get(v.Key(first)); err == nil {
+				p.Hint += ", received " + kit.Stamp(m.Received().Truncate(time.Millisecond))
+			}
+			p.Hint = remedied(p.Hint, s.cfg.Remedies.Memory)
+		}
+	case http.StatusNotFound:
+		p.Title = "Not found"
+		if errors.Is(f.Err, errNoPage) {
+			break
+		}
+		if last >= first {
+			p.Hint = "Messages " + kit.Num(first) + " to " + kit.Num(last) + " are kept."
+		} else {
+			p.Hint = "No message has arrived yet."
+		}
+	case http.StatusBadRequest:
+		p.Title = "Cannot be understood"
+		p.Action = "Start afresh"
+	case http.StatusServiceUnavailable:
+		p.Title = "Busy"
+	case http.StatusConflict:
+		p.Title = "Not whole"
+		p.Hint = s.cfg.Remedies.Body
+	case http.StatusInternalServerError:
+		p.Title = "Failed"
+	}
+	return p
 }

@@ -7,31 +7,47 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/web/access"
 	"github.com/headerglass/headerglass/web/budget"
 )
 
+// Every failure has a status and a sentence, whether or not anyone has filled in a remedy.
 func TestEveryFailureHasAStatusAndASentence(t *testing.T) {
+	with := newFixture(t)
+	without := newFixture(t, func(c *Config, _ *archive.Config) { c.Remedies = Remedies{} })
 	_, bad := query.Compile("(")
-	errs := []error{bad, &paramError{"q", "Sentence."}, context.DeadlineExceeded, errPanic, errors.New("anything")}
-	for _, s := range sentinels() {
-		errs = append(errs, s.err)
+	errs := []error{
+		bad, &paramError{"q", "Sentence."}, &access.LimitError{Wait: time.Second}, errPanic, errors.New("anything"),
+		&shownError{&sentenceError{archive.ErrEvicted, "Own."}, nil},
+	}
+	for _, line := range with.statusTable() {
+		errs = append(errs, line.err)
 	}
 	for _, err := range errs {
-		f := fail(err)
-		if f.Status < 400 || http.StatusText(f.Status) == "" {
-			t.Errorf("%v: status %d", err, f.Status)
-		}
-		if r, _ := utf8.DecodeRuneInString(f.Msg); f.Msg == "" || !strings.HasSuffix(f.Msg, ".") ||
-			strings.ToUpper(string(r)) != string(r) {
-			t.Errorf("%v: %q is no sentence", err, f.Msg)
-		}
-		if f.Err != err {
-			t.Errorf("%v lost its cause", err)
-		}
+		t.Run(err.Error(), func(t *testing.T) {
+			for _, s := range []*Server{with.Server, without.Server} {
+				f := s.failureOf(err)
+				if f.Status < 400 || http.StatusText(f.Status) == "" {
+					t.Errorf("status %d", f.Status)
+				}
+				if r, _ := utf8.DecodeRuneInString(f.Msg); f.Msg == "" || !strings.HasSuffix(f.Msg, ".") ||
+					strings.ToUpper(string(r)) != string(r) || strings.Contains(f.Msg, "..") {
+					t.Errorf("%q is no sentence", f.Msg)
+				}
+				if f.Err != err {
+					t.Error("the cause is lost")
+				}
+			}
+		})
+	}
+	own := with.failureOf(&shownError{&sentenceError{archive.ErrEvicted, "Own."}, nil})
+	if own.Status != http.StatusGone || own.Msg != "Own." {
+		t.Errorf("%d %q, want the status of what it stands for and its own sentence", own.Status, own.Msg)
 	}
 }
 

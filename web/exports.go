@@ -35,7 +35,7 @@ func (s *Server) serveExport(f export.Format) handler {
 		out := &patientWriter{w: w, control: http.NewResponseController(w), stall: s.exportStall}
 		out.wait()
 		defer out.hurry() // for what is still in buffers
-		req, err := s.parseExport(r)
+		req, err := s.parse(r)
 		if err != nil {
 			return err
 		}
@@ -66,14 +66,6 @@ func (s *Server) serveExport(f export.Format) handler {
 		}
 		return err
 	}
-}
-
-func (s *Server) parseExport(r *http.Request) (request, error) {
-	req, filterErr, err := s.parse(r)
-	if err == nil {
-		err = filterErr
-	}
-	return req, err
 }
 
 // exportLimit is how many messages a file holds at most. Unlike a page's, an export's limit may be as

@@ -29,10 +29,7 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 	if !s.hosts.OwnOrigin(r) {
 		return errOrigin
 	}
-	req, filterErr, err := s.parse(r)
-	if err == nil {
-		err = filterErr
-	}
+	req, err := s.parse(r)
 	if err != nil {
 		return err
 	}

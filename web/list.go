@@ -26,44 +26,43 @@ import (
 // serveList serves the list of messages. A filter that does not compile is shown
 // in its place with status 400, to who reads pages.
 func (s *Server) serveList(w http.ResponseWriter, r *http.Request) error {
-	req, filterErr, err := s.parse(r)
+	req, err := s.parseAround(r)
 	if err != nil {
 		return err
 	}
-	status := http.StatusOK
-	if filterErr != nil {
-		if s.errorFormat(r, filterErr) != formatHTML {
-			return filterErr
-		}
-		status = fail(filterErr).Status
+	page := func() (templ.Component, error) {
+		p, err := s.listPage(r.Context(), s.sources.View(), req, 0)
+		return views.Document(views.Page{Page: p}), err
 	}
-	p, err := s.listPage(r.Context(), s.sources.View(), req, filterErr, 0)
+	if req.filterErr != nil {
+		return &shownError{req.filterErr, func(failure) (templ.Component, error) { return page() }}
+	}
+	p, err := page()
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, status, views.Document(views.Page{Page: p}))
+	return s.render(w, r, http.StatusOK, p)
 }
 
 // listPage builds the page of the list that req asks for, with selected as
 // the opened message; 0 opens none.
 func (s *Server) listPage(
-	ctx context.Context, v sources.View, req request, filterErr error, selected uint64,
+	ctx context.Context, v sources.View, req request, selected uint64,
 ) (listing.Page, error) {
 	p := listing.Page{Frame: s.frame(req.State)}
 	p.Bar = listing.QueryBar{
 		Query: req.Q,
-		Live:  filterErr == nil && req.Before == 0 && !req.ascending() && growing(req.State),
+		Live:  req.filterErr == nil && req.Before == 0 && !req.ascending() && growing(req.State),
 	}
 	if !s.cfg.NoExports {
 		p.Bar.Exports, p.Bar.ExportLimit = exportForms(), s.cfg.ExportLimit
 	}
 	p.Keys = namesPanel(v, req.filter)
-	if filterErr != nil {
+	if req.filterErr != nil {
 		// What is clicked on replaces a filter that cannot be added to.
 		p.Links.State.Q, p.Links.State.Facet = "", ""
 		p.Chart = chart(sources.Summary{Histogram: v.Arrivals(req.within())}, req)
-		f := fail(filterErr)
-		p.Bar.Error = &query.Error{Offset: f.Offset, End: f.End, Msg: f.Msg}
+		p.Bar.Error, _ = errors.AsType[*query.Error](req.filterErr)
 		p.List = listing.List{Total: p.Broker.Kept.Messages, Empty: listing.EmptyNoMatch, Selected: selected, Last: v.Last()}
 		return p, nil
 	}

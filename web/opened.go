@@ -19,7 +19,7 @@ import (
 // serveMessage serves one message: the whole page, or what stands in the inspector
 // when htmx asks for it.
 func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
-	req, filterErr, err := s.parse(r)
+	req, err := s.parseAround(r)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 	var p views.Page
 	if partial || req.Full {
 		p.Frame = s.frame(req.State)
-	} else if p.Page, err = s.listPage(r.Context(), v, req, filterErr, m.Seq()); err != nil {
+	} else if p.Page, err = s.listPage(r.Context(), v, req, m.Seq()); err != nil {
 		return err
 	}
 	older, newer := neighbours(r.Context(), v, req, m.Seq(), p.List.Rows)

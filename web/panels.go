@@ -118,10 +118,7 @@ func drawParts(
 
 // serveSummary answers a page that was drawn before everything was counted.
 func (s *Server) serveSummary(w http.ResponseWriter, r *http.Request) error {
-	req, filterErr, err := s.parse(r)
-	if err == nil {
-		err = filterErr
-	}
+	req, err := s.parse(r)
 	if err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func TestPageWhileBusy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req, _, err := f.parse(requestFor(t, "/?facet=tenant"))
+	req, err := f.parse(requestFor(t, "/?facet=tenant"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 	"github.com/headerglass/headerglass/fieldtable/wire"
@@ -30,14 +32,7 @@ const (
 	packedParam   = "z" // base64url of DEFLATE (RFC 1951)
 )
 
-func badPaste(msg string) error { return &plainError{http.StatusBadRequest, msg} }
-
-func pasteTooBig() error {
-	return &plainError{
-		http.StatusRequestEntityTooLarge,
-		"This is more than the page takes; the command headerglass decode takes more.",
-	}
-}
+func badPaste(sentence string) error { return &sentenceError{errPaste, sentence} }
 
 // paste is what someone gave to look at.
 type paste struct {
@@ -57,7 +52,7 @@ func (s *Server) servePaste(w http.ResponseWriter, r *http.Request) error {
 		r = r.Clone(r.Context())
 		r.URL.RawQuery = v.Encode()
 	}
-	req, _, err := s.parse(r)
+	req, err := s.parseAround(r)
 	if err != nil {
 		return err
 	}
@@ -80,15 +75,15 @@ func (s *Server) servePaste(w http.ResponseWriter, r *http.Request) error {
 // for every request with another method than GET, comes from no other site's
 // page.
 func (s *Server) servePasteUpload(w http.ResponseWriter, r *http.Request) error {
-	req, _, err := s.parse(r)
+	req, err := s.parseAround(r)
 	if err != nil {
 		return err
 	}
 	p, dialect, err := readUpload(w, r)
 	if dialect != "" {
-		d, derr := fieldtable.DialectByName(dialect)
-		if derr != nil {
-			return &paramError{"dialect", "There is no dialect of this name: " + derr.Error() + "."}
+		d, unknown := dialectParam(dialect)
+		if unknown != nil {
+			return unknown
 		}
 		req.dialect = d
 		if d != s.cfg.Dialect {
@@ -135,7 +130,7 @@ func readUpload(w http.ResponseWriter, r *http.Request) (p paste, dialect string
 			b, err = io.ReadAll(io.LimitReader(part, maxPaste+1))
 		}
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok || len(b) > maxPaste {
-			return paste{}, dialect, pasteTooBig()
+			return paste{}, dialect, errPasteTooBig
 		}
 		if err != nil {
 			return paste{}, dialect, badPaste("The form ended early.")
@@ -222,7 +217,7 @@ func unpack(param string) ([]byte, error) {
 		return nil, badPaste("The bytes in this address are cut or changed.")
 	}
 	if len(data) > maxPaste {
-		return nil, pasteTooBig()
+		return nil, errPasteTooBig
 	}
 	return data, nil
 }
@@ -245,16 +240,18 @@ func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request
 			Selected:    d == req.dialect,
 		})
 	}
-	status := http.StatusOK
-	if pe, ok := errors.AsType[*plainError](err); ok && s.errorFormat(r, err) == formatHTML {
-		status, form.Error = pe.status, pe.msg
-	} else if err != nil {
+	switch {
+	case errors.Is(err, errPaste), errors.Is(err, errPasteTooBig):
+		return &shownError{err, func(f failure) (templ.Component, error) {
+			form.Error = f.Msg
+			return views.PastePage(page, form), nil
+		}}
+	case err != nil:
 		return err
+	case wantsPart(r) && form.Opened != nil:
+		return s.render(w, r, http.StatusOK, views.InspectorPane(page.Links, form.Opened, nil))
 	}
-	if wantsPart(r) && form.Opened != nil {
-		return s.render(w, r, status, views.InspectorPane(page.Links, form.Opened, nil))
-	}
-	return s.render(w, r, status, views.PastePage(page, form))
+	return s.render(w, r, http.StatusOK, views.PastePage(page, form))
 }
 
 // inspectBytes opens data as a content header's payload or as a field table: as one of the two if

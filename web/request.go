@@ -1,10 +1,12 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
 
@@ -23,40 +25,58 @@ const (
 // request is what the parameters of a page or of the API ask for.
 type request struct {
 	address.State
-	filter  *query.Filter // nil when filterErr is not
-	columns []*query.Operand
-	by      *query.Operand // what a page is put in order by; nil: arrival
-	dialect *fieldtable.Dialect
-	limit   int // 1…maxLimit
+	filter *query.Filter // nil when filterErr is not
+	// filterErr says why the filter does not compile; nil: it does.
+	filterErr error
+	columns   []*query.Operand
+	by        *query.Operand // what a page is put in order by; nil: arrival
+	dialect   *fieldtable.Dialect
+	limit     int // 1…maxLimit
 }
 
-// parse reads the parameters of r. A filter that does not compile is the
-// second result: pages show it in place.
-func (s *Server) parse(r *http.Request) (request, error, error) {
+// parse reads the parameters of r.
+func (s *Server) parse(r *http.Request) (request, error) {
+	req, err := s.parseAround(r)
+	if err == nil {
+		err = req.filterErr
+	}
+	return req, err
+}
+
+// parseAround reads the parameters of r, whatever its filter is like: of a filter that does not compile
+// there is filterErr, for a page to show in its place.
+func (s *Server) parseAround(r *http.Request) (request, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return request{}, nil, &paramError{"query", "The parameters of this address are not URL-encoded correctly."}
+		return request{}, &paramError{"query", "The parameters of this address are not URL-encoded correctly."}
 	}
 	q, bad := address.Parse(values)
 	if len(bad) > 0 {
-		return request{}, nil, &paramError{bad[0], "The parameter " + bad[0] + " of this address cannot be understood."}
+		return request{}, &paramError{bad[0], "The parameter " + bad[0] + " of this address cannot be understood."}
 	}
 	req := request{State: q, dialect: s.cfg.Dialect, limit: q.Limit}
 	if q.Dialect != "" {
-		if req.dialect, err = fieldtable.DialectByName(q.Dialect); err != nil {
-			return request{}, nil, &paramError{"dialect", "There is no dialect of this name: " + err.Error() + "."}
+		if req.dialect, err = dialectParam(q.Dialect); err != nil {
+			return request{}, err
 		}
 	}
 	if req.columns, req.by, err = compileColumns(q); err != nil {
-		return request{}, nil, err
+		return request{}, err
 	}
 	if req.limit == 0 {
 		req.limit = defaultLimit
 	}
 	req.limit = min(req.limit, maxLimit)
-	var filterErr error
-	req.filter, filterErr = query.Compile(q.Q)
-	return req, filterErr, nil
+	req.filter, req.filterErr = query.Compile(q.Q)
+	return req, nil
+}
+
+func dialectParam(name string) (*fieldtable.Dialect, error) {
+	d, err := fieldtable.DialectByName(name)
+	if err != nil {
+		return nil, &paramError{"dialect", "There is no dialect of this name: " + err.Error() + "."}
+	}
+	return d, nil
 }
 
 // ascending reports whether the messages wanted are those next to After, and not the newest.
@@ -94,4 +114,42 @@ func (s *Server) message(v sources.View, r *http.Request) (archive.Message, erro
 		return archive.Message{}, errNoPage
 	}
 	return v.Get(v.Key(seq))
+}
+
+const maxColumns = 16
+
+// compileColumns reads the columns and the order of a listing: header paths and properties as the
+// left side of a comparison in a filter. by is nil where the order is that of arrival.
+func compileColumns(q address.State) (columns []*query.Operand, by *query.Operand, err error) {
+	if len(q.Columns) > maxColumns {
+		return nil, nil, &paramError{"cols", "A list has at most " + strconv.Itoa(maxColumns) + " columns."}
+	}
+	seen := make(map[string]bool, len(q.Columns))
+	for _, c := range q.Columns {
+		o, err := compileColumn("cols", c)
+		if err != nil {
+			return nil, nil, err
+		}
+		if seen[o.String()] {
+			return nil, nil, &paramError{"cols", "A column is named twice."}
+		}
+		seen[o.String()] = true
+		columns = append(columns, o)
+	}
+	if q.Sort.Path != "" {
+		by, err = compileColumn("sort", q.Sort.Path)
+	}
+	return columns, by, err
+}
+
+func compileColumn(param, path string) (*query.Operand, error) {
+	if !utf8.ValidString(path) {
+		return nil, &paramError{param, `A column's path is UTF-8; other bytes are written \xNN in double quotes.`}
+	}
+	o, err := query.CompileOperand(path)
+	if e, ok := errors.AsType[*query.Error](err); ok {
+		return nil, &paramError{param, "The column " + path + " does not read: " + e.Msg + " at character " +
+			strconv.Itoa(utf8.RuneCountInString(path[:e.Offset])+1) + "."}
+	}
+	return o, err
 }

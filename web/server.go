@@ -7,9 +7,9 @@
 package web
 
 import (
-	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -61,8 +61,21 @@ type Config struct {
 	// TraceURL is where recognised traces are shown: an http or https address
 	// with {trace} and, if wanted, {span} in it. "": nowhere.
 	TraceURL string
+	// Remedies fill in the sentences that say what can be done about something.
+	Remedies Remedies
 	// Now is the clock. Nil: time.Now.
 	Now func() time.Time
+}
+
+// ConfigError says which part of a Config cannot be used.
+type ConfigError struct {
+	Field string // of Config
+	Value string
+	Msg   string // what it has to be like
+}
+
+func (e *ConfigError) Error() string {
+	return "web: " + e.Field + " " + strconv.Quote(e.Value) + ": " + e.Msg
 }
 
 // Server serves the explorer. It is safe for concurrent use.
@@ -110,10 +123,8 @@ func New(cfg Config) (*Server, error) {
 		cfg.ExportLimit = 100_000
 	}
 	if cfg.TraceURL != "" && !validTraceURL(cfg.TraceURL) {
-		return nil, fmt.Errorf(
-			"--trace-url %q: a trace URL is an http or https address with {trace} in its path, query or fragment",
-			cfg.TraceURL,
-		)
+		return nil, &ConfigError{"TraceURL", cfg.TraceURL,
+			"a trace URL is an http or https address with {trace} in its path, query or fragment"}
 	}
 	base, err := cleanBase(cfg.BasePath)
 	if err != nil {
@@ -161,7 +172,7 @@ func cleanBase(p string) (string, error) {
 		return "", nil
 	}
 	if p[0] != '/' || strings.Contains(p, "//") || strings.Contains(p, "/.") || strings.ContainsFunc(p, notInBase) {
-		return "", fmt.Errorf("--base-path %q: a base path begins with / and holds only letters, digits and -._~/", p)
+		return "", &ConfigError{"BasePath", p, "a base path begins with / and holds only letters, digits and -._~/"}
 	}
 	return p, nil
 }

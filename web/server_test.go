@@ -50,7 +50,13 @@ func newFixture(t *testing.T, change ...func(*Config, *archive.Config)) *fixture
 				Held:  3,
 			}
 		}},
-		Now:    func() time.Time { return noon.Add(time.Hour) },
+		Now: func() time.Time { return noon.Add(time.Hour) },
+		Remedies: Remedies{
+			Host:   "name it with --allow-host to allow it",
+			Memory: "a larger --memory keeps more",
+			Paste:  "the command headerglass decode takes more",
+			Body:   "A larger --body-limit keeps whole bodies of the messages to come.",
+		},
 		Logger: slog.New(slog.NewTextHandler(&f.log, nil)),
 	}
 	for _, c := range change {

@@ -223,7 +223,17 @@ func (f *explorerFlags) show(
 		Budget:         f.budget(),
 		ExportLimit:    f.ExportLimit,
 		NoExports:      f.NoExports,
+		Remedies: web.Remedies{
+			Host:   "name it with --allow-host to allow it",
+			Memory: "a larger --memory keeps more",
+			Paste:  "the command headerglass decode takes more",
+			Body:   "A larger --body-limit keeps whole bodies of the messages to come.",
+		},
 	})
+	if wrong, ok := errors.AsType[*web.ConfigError](err); ok {
+		flag := map[string]string{"TraceURL": "--trace-url", "BasePath": "--base-path"}[wrong.Field]
+		return usageError{fmt.Sprintf("%s %q: %s", flag, wrong.Value, wrong.Msg)}
+	}
 	if err != nil {
 		return usageError{err.Error()}
 	}
