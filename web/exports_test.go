@@ -22,7 +22,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/capture"
-	"github.com/headerglass/headerglass/web/embedded/traffic"
+	"github.com/headerglass/headerglass/web/demoserver/traffic"
 	"github.com/headerglass/headerglass/web/export"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/broker"
-	"github.com/headerglass/headerglass/web/embedded"
-	"github.com/headerglass/headerglass/web/embedded/traffic"
+	"github.com/headerglass/headerglass/web/demoserver"
+	"github.com/headerglass/headerglass/web/demoserver/traffic"
 )
 
 type demoCmd struct {
@@ -32,7 +32,7 @@ func (c *demoCmd) Run(ctx context.Context, std stdio) error {
 	if err != nil {
 		return err
 	}
-	endpoint, err := embedded.Listen("127.0.0.1:0", embedded.Config{Product: "headerglass demo"})
+	endpoint, err := demoserver.Listen("127.0.0.1:0", demoserver.Config{Product: "headerglass demo"})
 	if err != nil {
 		return err
 	}

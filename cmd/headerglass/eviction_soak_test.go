@@ -22,7 +22,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/wire"
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 )
 
 // TestSoakMemoryIsBounded runs headerglass at full rate while eight scans and four downloads go on
@@ -37,7 +37,7 @@ func TestSoakMemoryIsBounded(t *testing.T) {
 		}
 	}
 	const memory = 256 << 20
-	broker, err := embedded.Listen("127.0.0.1:0", embedded.Config{QueueLimit: 10_000})
+	broker, err := demoserver.Listen("127.0.0.1:0", demoserver.Config{QueueLimit: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,14 +49,14 @@ func TestSoakMemoryIsBounded(t *testing.T) {
 	defer load.Wait()
 	load.Go(func() {
 		r := rand.New(rand.NewSource(1))
-		var messages []embedded.Message
+		var messages []demoserver.Message
 		for range 5000 {
 			body := make([]byte, r.Intn(2048))
 			header := wire.AppendContentHeaderPayload(nil, uint64(len(body)), wire.Property{
 				Name: "headers",
 				Raw:  fttest.Mix(r),
 			})
-			messages = append(messages, embedded.Message{
+			messages = append(messages, demoserver.Message{
 				Exchange:   "events",
 				RoutingKey: "order.placed",
 				Header:     header,

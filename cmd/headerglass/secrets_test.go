@@ -31,7 +31,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 )
 
 // TestChild is headerglass itself when the test binary is started as a child by TestSecrets, and
@@ -176,12 +176,12 @@ func TestSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusing.Close()
-	login, err := embedded.Listen("127.0.0.1:0", embedded.Config{Username: "ann", Password: "other"})
+	login, err := demoserver.Listen("127.0.0.1:0", demoserver.Config{Username: "ann", Password: "other"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer login.Close()
-	quoting, err := embedded.Listen("127.0.0.1:0", embedded.Config{})
+	quoting, err := demoserver.Listen("127.0.0.1:0", demoserver.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestSecrets(t *testing.T) {
 				if given.env != nil {
 					quoted += " or " + password
 				}
-				quoting.SetFaults(embedded.Faults{Consume: embedded.Reply{Code: 403, Text: quoted}})
+				quoting.SetFaults(demoserver.Faults{Consume: demoserver.Reply{Code: 403, Text: quoted}})
 				c := startChild(t, given.env, append(append([]string(nil), common...), given.args...)...)
 				shown := map[string]string{}
 				c.awaitFailure(t, token)

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 )
 
 // TestSpool: what a drain has taken is shown again after kill -9, and two explorers do not share a
 // spool.
 func TestSpool(t *testing.T) {
-	broker, err := embedded.Listen("127.0.0.1:0", embedded.Config{})
+	broker, err := demoserver.Listen("127.0.0.1:0", demoserver.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestSpool(t *testing.T) {
 	broker.Declare("q")
 	const n = 300
 	for i := range n {
-		if err := broker.Publish(t.Context(), "q", embedded.Message{
+		if err := broker.Publish(t.Context(), "q", demoserver.Message{
 			RoutingKey: fmt.Sprint(i),
 			Body:       []byte("whole"),
 		}); err != nil {
@@ -47,7 +47,7 @@ func TestSpool(t *testing.T) {
 	first := startChild(t, nil, args...)
 	drained := time.After(20 * time.Second)
 	for tick := time.NewTicker(5 * time.Millisecond); ; <-tick.C {
-		if q, _ := broker.Queue("q"); q == (embedded.QueueInfo{Consumers: 1}) {
+		if q, _ := broker.Queue("q"); q == (demoserver.QueueInfo{Consumers: 1}) {
 			break
 		}
 		select {

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/source"
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 	"github.com/headerglass/headerglass/web/spool"
 )
 
-func listen(t *testing.T, cfg embedded.Config) *embedded.Server {
+func listen(t *testing.T, cfg demoserver.Config) *demoserver.Server {
 	t.Helper()
-	s, err := embedded.Listen("127.0.0.1:0", cfg)
+	s, err := demoserver.Listen("127.0.0.1:0", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,13 +23,13 @@ func listen(t *testing.T, cfg embedded.Config) *embedded.Server {
 }
 
 // publish fills a queue with n messages with the bodies "1" to n.
-func publish(t *testing.T, s *embedded.Server, queue string, n int) (bodies []string) {
+func publish(t *testing.T, s *demoserver.Server, queue string, n int) (bodies []string) {
 	t.Helper()
 	s.Declare(queue)
 	for i := range n {
 		body := fmt.Sprint(i + 1)
 		bodies = append(bodies, body)
-		if err := s.Publish(t.Context(), queue, embedded.Message{
+		if err := s.Publish(t.Context(), queue, demoserver.Message{
 			Exchange:   "x",
 			RoutingKey: "k",
 			Body:       []byte(body),
@@ -40,13 +40,13 @@ func publish(t *testing.T, s *embedded.Server, queue string, n int) (bodies []st
 	return bodies
 }
 
-func queueIs(t *testing.T, s *embedded.Server, queue string, want embedded.QueueInfo) {
+func queueIs(t *testing.T, s *demoserver.Server, queue string, want demoserver.QueueInfo) {
 	t.Helper()
 	until(t, fmt.Sprintf("queue is %+v", want), func() bool { got, _ := s.Queue(queue); return got == want })
 }
 
 func TestPeekGivesBackEverythingInOrder(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	bodies := publish(t, s, "q", 100)
 	r := run(t, Config{URL: s.URL(), Queue: "q", Window: 40})
 	st := r.untilState(t, source.WindowFull)
@@ -56,7 +56,7 @@ func TestPeekGivesBackEverythingInOrder(t *testing.T) {
 	if err := r.stop(t); err != nil {
 		t.Fatal(err)
 	}
-	queueIs(t, s, "q", embedded.QueueInfo{Ready: 100})
+	queueIs(t, s, "q", demoserver.QueueInfo{Ready: 100})
 	if st := r.Status(); st.GivenBack != 40 || st.Held != 0 || st.State != source.Stopped {
 		t.Errorf("after the end: %+v", st)
 	}
@@ -68,11 +68,11 @@ func TestPeekGivesBackEverythingInOrder(t *testing.T) {
 }
 
 func TestDrainAcknowledgesWhatIsStored(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	bodies := publish(t, s, "q", 5000)
 	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: source.Drain, AcceptLoss: true, Prefetch: 100})
 	r.untilStored(t, 5000)
-	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+	queueIs(t, s, "q", demoserver.QueueInfo{Consumers: 1})
 	if err := r.stop(t); err != nil {
 		t.Fatal(err)
 	}
@@ -87,26 +87,26 @@ func TestDrainAcknowledgesWhatIsStored(t *testing.T) {
 // TestDrainShowsEachMessageOnceThoughTheConnectionBreaksAgainAndAgain: a message whose
 // acknowledgement was lost comes back marked as redelivered, and is known.
 func TestDrainShowsEachMessageOnceThoughTheConnectionBreaksAgainAndAgain(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	bodies := publish(t, s, "q", 2000)
-	s.SetFaults(embedded.Faults{DropAfter: 40_000, WriteChunk: 4096})
+	s.SetFaults(demoserver.Faults{DropAfter: 40_000, WriteChunk: 4096})
 	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: source.Drain, AcceptLoss: true, Prefetch: 300})
 	until(t, "two connections broke", func() bool { return r.Status().Reconnects >= 2 })
-	s.SetFaults(embedded.Faults{})
+	s.SetFaults(demoserver.Faults{})
 	r.untilStored(t, 2000)
-	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+	queueIs(t, s, "q", demoserver.QueueInfo{Consumers: 1})
 	if got := r.bodies(); !slices.Equal(got, bodies) {
 		t.Errorf("%d messages stored of 2000, or another order", len(got))
 	}
 }
 
 func TestPeekShowsEachMessageOnceThoughTheConnectionBreaks(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	bodies := publish(t, s, "q", 500)
-	s.SetFaults(embedded.Faults{DropAfter: 10_000})
+	s.SetFaults(demoserver.Faults{DropAfter: 10_000})
 	r := run(t, Config{URL: s.URL(), Queue: "q"})
 	until(t, "a connection broke", func() bool { return r.Status().Reconnects >= 1 })
-	s.SetFaults(embedded.Faults{})
+	s.SetFaults(demoserver.Faults{})
 	s.Drop()
 	until(t, "all held", func() bool { return r.Status().Held == 500 })
 	if got := r.bodies(); !slices.Equal(got, bodies) {
@@ -120,7 +120,7 @@ func TestPeekShowsEachMessageOnceThoughTheConnectionBreaks(t *testing.T) {
 // TestPeekOfABrokerThatLooksAtNoArgument: the probe gets a delivery there, gives it back, and the
 // order stays.
 func TestPeekOfABrokerThatLooksAtNoArgument(t *testing.T) {
-	s := listen(t, embedded.Config{AnyArgument: true})
+	s := listen(t, demoserver.Config{AnyArgument: true})
 	bodies := publish(t, s, "q", 20)
 	r := run(t, Config{URL: s.URL(), Queue: "q"})
 	r.untilStored(t, 20)
@@ -130,13 +130,13 @@ func TestPeekOfABrokerThatLooksAtNoArgument(t *testing.T) {
 	if err := r.stop(t); err != nil {
 		t.Fatal(err)
 	}
-	queueIs(t, s, "q", embedded.QueueInfo{Ready: 20})
+	queueIs(t, s, "q", demoserver.QueueInfo{Ready: 20})
 }
 
 func TestOneOctetAtATime(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	bodies := publish(t, s, "q", 30)
-	s.SetFaults(embedded.Faults{WriteChunk: 1})
+	s.SetFaults(demoserver.Faults{WriteChunk: 1})
 	r := run(t, Config{URL: s.URL(), Queue: "q"})
 	r.untilStored(t, 30)
 	if !slices.Equal(r.bodies(), bodies) {
@@ -145,7 +145,7 @@ func TestOneOctetAtATime(t *testing.T) {
 }
 
 func TestStatusTellsOthersAndDepth(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	publish(t, s, "q", 30)
 	a := run(t, Config{URL: s.URL(), Queue: "q", Window: 10})
 	a.untilState(t, source.WindowFull)
@@ -173,9 +173,9 @@ func TestMessageBrokenOff(t *testing.T) {
 		{"spool", Config{Mode: source.Drain}, true, 5},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := listen(t, embedded.Config{})
+			s := listen(t, demoserver.Config{})
 			bodies := publish(t, s, "q", 5)
-			if err := s.Publish(t.Context(), "q", embedded.Message{
+			if err := s.Publish(t.Context(), "q", demoserver.Message{
 				Header: content(nil, make([]byte, 10)),
 				Body:   []byte("half"),
 			}); err != nil {
@@ -193,13 +193,13 @@ func TestMessageBrokenOff(t *testing.T) {
 				st.Acknowledged != uint64(tc.acknowledged) {
 				t.Errorf("%+v", st)
 			}
-			queueIs(t, s, "q", embedded.QueueInfo{Ready: 9 - tc.acknowledged})
+			queueIs(t, s, "q", demoserver.QueueInfo{Ready: 9 - tc.acknowledged})
 			until(
 				t,
 				"it is read again",
 				func() bool { return r.Status().Reconnects > 0 && r.Status().State == source.Reconnecting },
 			)
-			queueIs(t, s, "q", embedded.QueueInfo{Ready: 9 - tc.acknowledged})
+			queueIs(t, s, "q", demoserver.QueueInfo{Ready: 9 - tc.acknowledged})
 			if got := r.bodies(); !slices.Equal(got, bodies) {
 				t.Errorf("stored: %q", got)
 			}

@@ -17,7 +17,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/fieldtable/source"
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 	"github.com/headerglass/headerglass/web/spool"
 )
 
@@ -272,7 +272,7 @@ func TestNodeQueueDeleted(t *testing.T) {
 }
 
 func TestHalfOpenConnectionIsNoticedWithinTwoHeartbeats(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	publish(t, s, "q", 5)
 	p, through := via(t, s.URL())
 	const heartbeat = 2 * time.Second
@@ -296,7 +296,7 @@ func TestHalfOpenConnectionIsNoticedWithinTwoHeartbeats(t *testing.T) {
 }
 
 func TestStopWhileTheBrokerIsSilent(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	publish(t, s, "q", 5)
 	p, through := via(t, s.URL())
 	r := run(t, Config{URL: through, Queue: "q", CloseTimeout: 200 * time.Millisecond})
@@ -312,7 +312,7 @@ func TestStopWhileTheBrokerIsSilent(t *testing.T) {
 }
 
 func TestBlockedAndUnblocked(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	s.Declare("q")
 	r := run(t, Config{URL: s.URL(), Queue: "q"})
 	r.untilState(t, source.Consuming)
@@ -325,7 +325,7 @@ func TestBlockedAndUnblocked(t *testing.T) {
 }
 
 func TestExitOnError(t *testing.T) {
-	s := listen(t, embedded.Config{Username: "u", Password: "right-one"})
+	s := listen(t, demoserver.Config{Username: "u", Password: "right-one"})
 	r := run(t, Config{URL: s.URL(), Password: "wrong-one", Queue: "q", ExitOnError: true})
 	err := <-r.done
 	r.done <- err
@@ -339,13 +339,13 @@ func TestExitOnError(t *testing.T) {
 
 func TestBrokerThatAcceptsAndSaysNothing(t *testing.T) {
 	for _, tc := range []struct {
-		faults embedded.Faults
+		faults demoserver.Faults
 		words  string
 	}{
-		{embedded.Faults{Stall: true}, "did not complete the AMQP handshake"},
-		{embedded.Faults{NoConsumeOk: true}, `does not answer about queue "q"`},
+		{demoserver.Faults{Stall: true}, "did not complete the AMQP handshake"},
+		{demoserver.Faults{NoConsumeOk: true}, `does not answer about queue "q"`},
 	} {
-		s := listen(t, embedded.Config{})
+		s := listen(t, demoserver.Config{})
 		publish(t, s, "q", 5)
 		s.SetFaults(tc.faults)
 		r := run(t, Config{
@@ -358,15 +358,15 @@ func TestBrokerThatAcceptsAndSaysNothing(t *testing.T) {
 		if st := r.untilKind(t, KindLost); !strings.Contains(st.Error, tc.words) {
 			t.Error(st.Error)
 		}
-		s.SetFaults(embedded.Faults{})
+		s.SetFaults(demoserver.Faults{})
 		r.untilStored(t, 5)
 	}
 }
 
 func TestStopWhileTheBrokerDoesNotAnswer(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	publish(t, s, "q", 5)
-	s.SetFaults(embedded.Faults{NoConsumeOk: true})
+	s.SetFaults(demoserver.Faults{NoConsumeOk: true})
 	r := run(t, Config{
 		URL:          s.URL(),
 		Queue:        "q",
@@ -382,12 +382,12 @@ func TestStopWhileTheBrokerDoesNotAnswer(t *testing.T) {
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("Run took %s to return", took)
 	}
-	queueIs(t, s, "q", embedded.QueueInfo{Ready: 5})
+	queueIs(t, s, "q", demoserver.QueueInfo{Ready: 5})
 }
 
 // TestBrokerThatIsSlowToTakeBack: that is no breach of the protocol, and peek looks again soon.
 func TestBrokerThatIsSlowToTakeBack(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	publish(t, s, "q", 5)
 	p, through := via(t, s.URL())
 	r := run(t, Config{URL: through, Queue: "q", Hold: time.Second, CloseTimeout: 100 * time.Millisecond})

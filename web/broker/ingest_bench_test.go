@@ -13,7 +13,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/source"
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 	"github.com/headerglass/headerglass/web/spool"
 )
 
@@ -21,9 +21,9 @@ const ingestMessages = 50_000
 
 // ingestServer holds the same messages for both contenders: tables of the mix and bodies of
 // bodySize octets.
-func ingestServer(b *testing.B, bodySize int) *embedded.Server {
+func ingestServer(b *testing.B, bodySize int) *demoserver.Server {
 	b.Helper()
-	s, err := embedded.Listen("127.0.0.1:0", embedded.Config{QueueLimit: ingestMessages})
+	s, err := demoserver.Listen("127.0.0.1:0", demoserver.Config{QueueLimit: ingestMessages})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func ingestServer(b *testing.B, bodySize int) *embedded.Server {
 	r := rand.New(rand.NewSource(1))
 	body := make([]byte, bodySize)
 	for range ingestMessages {
-		m := embedded.Message{
+		m := demoserver.Message{
 			Exchange:   "brightway.events",
 			RoutingKey: "order.placed.acme",
 			Header:     content(fttest.Mix(r), body),
@@ -57,28 +57,28 @@ func BenchmarkIngestPeers(b *testing.B) {
 		b.Run(size.name, func(b *testing.B) {
 			contenders := []struct {
 				name string
-				read func(b *testing.B, s *embedded.Server)
+				read func(b *testing.B, s *demoserver.Server)
 				best time.Duration
 			}{
 				{
 					name: "amqp091-go",
-					read: func(b *testing.B, s *embedded.Server) { theirs(b, s.URL(), "q", ingestMessages) },
+					read: func(b *testing.B, s *demoserver.Server) { theirs(b, s.URL(), "q", ingestMessages) },
 				},
-				{name: "archive", read: func(b *testing.B, s *embedded.Server) {
+				{name: "archive", read: func(b *testing.B, s *demoserver.Server) {
 					ours(b, Config{
 						URL:        s.URL(),
 						AcceptLoss: true,
 						Archive:    archive.New(archive.Config{}),
 					}, ingestMessages)
 				}},
-				{name: "headers-only", read: func(b *testing.B, s *embedded.Server) {
+				{name: "headers-only", read: func(b *testing.B, s *demoserver.Server) {
 					ours(b, Config{
 						URL:        s.URL(),
 						AcceptLoss: true,
 						Archive:    archive.New(archive.Config{BodyLimit: -1}),
 					}, ingestMessages)
 				}},
-				{name: "spool", read: func(b *testing.B, s *embedded.Server) {
+				{name: "spool", read: func(b *testing.B, s *demoserver.Server) {
 					sp, err := spool.Open(filepath.Join(b.TempDir(), "spool"), spool.Config{})
 					if err != nil {
 						b.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 )
 
 // poison is a header table that kills clients, or the library that this package uses.
@@ -94,11 +94,11 @@ func survives(t *testing.T, r *running, sent []poison) {
 
 func TestPoisonNeverBreaksTheConnection(t *testing.T) {
 	for _, chunk := range []int{0, 1000} {
-		s := listen(t, embedded.Config{})
-		s.SetFaults(embedded.Faults{WriteChunk: chunk})
+		s := listen(t, demoserver.Config{})
+		s.SetFaults(demoserver.Faults{WriteChunk: chunk})
 		s.Declare("q")
 		for _, p := range poisons() {
-			for _, m := range []embedded.Message{
+			for _, m := range []demoserver.Message{
 				{Body: []byte("neighbour")},
 				{Header: content(p.table, []byte("poison")), Body: []byte("poison")},
 			} {
@@ -112,7 +112,7 @@ func TestPoisonNeverBreaksTheConnection(t *testing.T) {
 		if err := r.stop(t); err != nil {
 			t.Fatal(err)
 		}
-		queueIs(t, s, "q", embedded.QueueInfo{Ready: 2 * len(poisons())})
+		queueIs(t, s, "q", demoserver.QueueInfo{Ready: 2 * len(poisons())})
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 	"github.com/headerglass/headerglass/web/spool"
 )
 
@@ -47,13 +47,13 @@ func readAll(t *testing.T, dir string) string {
 // TestSpoolIsShownAgain: what a drain has taken out of the queue is there after a restart, byte for
 // byte.
 func TestSpoolIsShownAgain(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	bodies := publish(t, s, "q", 3000)
 	dir := filepath.Join(t.TempDir(), "spool")
 	sp := openSpool(t, dir, spool.Config{})
 	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: source.Drain, Spool: sp})
 	r.untilStored(t, 3000)
-	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+	queueIs(t, s, "q", demoserver.QueueInfo{Consumers: 1})
 	if err := r.stop(t); err != nil {
 		t.Fatal(err)
 	}
@@ -84,9 +84,9 @@ func TestSpoolIsShownAgain(t *testing.T) {
 // TestSpooledDrainShowsEachMessageOnceThoughTheConnectionBreaks is about acknowledgements that are
 // lost.
 func TestSpooledDrainShowsEachMessageOnceThoughTheConnectionBreaks(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	bodies := publish(t, s, "q", 2000)
-	s.SetFaults(embedded.Faults{DropAfter: 40_000, WriteChunk: 4096})
+	s.SetFaults(demoserver.Faults{DropAfter: 40_000, WriteChunk: 4096})
 	r := run(t, Config{
 		URL:      s.URL(),
 		Queue:    "q",
@@ -95,9 +95,9 @@ func TestSpooledDrainShowsEachMessageOnceThoughTheConnectionBreaks(t *testing.T)
 		Spool:    openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{}),
 	})
 	until(t, "two connections broke", func() bool { return r.Status().Reconnects >= 2 })
-	s.SetFaults(embedded.Faults{})
+	s.SetFaults(demoserver.Faults{})
 	r.untilStored(t, 2000)
-	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+	queueIs(t, s, "q", demoserver.QueueInfo{Consumers: 1})
 	if got := r.bodies(); !slices.Equal(got, bodies) {
 		t.Errorf("%d messages stored of 2000, or another order", len(got))
 	}
@@ -108,22 +108,22 @@ func TestSpooledDrainShowsEachMessageOnceThoughTheConnectionBreaks(t *testing.T)
 func TestDrainLosesNoneOfManyEqualMessages(t *testing.T) {
 	for _, spooled := range []bool{false, true} {
 		t.Run(fmt.Sprint("spool ", spooled), func(t *testing.T) {
-			s := listen(t, embedded.Config{})
+			s := listen(t, demoserver.Config{})
 			s.Declare("q")
 			for range 2000 {
-				if err := s.Publish(t.Context(), "q", embedded.Message{Body: []byte("same")}); err != nil {
+				if err := s.Publish(t.Context(), "q", demoserver.Message{Body: []byte("same")}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			s.SetFaults(embedded.Faults{DropAfter: 20_000, WriteChunk: 4096})
+			s.SetFaults(demoserver.Faults{DropAfter: 20_000, WriteChunk: 4096})
 			cfg := Config{URL: s.URL(), Queue: "q", Mode: source.Drain, AcceptLoss: !spooled, Prefetch: 300}
 			if spooled {
 				cfg.Spool = openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{})
 			}
 			r := run(t, cfg)
 			until(t, "two connections broke", func() bool { return r.Status().Reconnects >= 2 })
-			s.SetFaults(embedded.Faults{})
-			queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+			s.SetFaults(demoserver.Faults{})
+			queueIs(t, s, "q", demoserver.QueueInfo{Consumers: 1})
 			if err := r.stop(t); err != nil {
 				t.Fatal(err)
 			}
@@ -136,14 +136,14 @@ func TestDrainLosesNoneOfManyEqualMessages(t *testing.T) {
 
 // TestSpoolIsRedacted: neither the file nor what is loaded from it has what was to be removed.
 func TestSpoolIsRedacted(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	s.Declare("q")
 	header := content(
 		fttest.Table(func(e *fttest.Encoder) { e.Str("authorization", "Bearer s3cr3t"); e.Str("tenant", "acme") }),
 		[]byte("b"),
 	)
 	for range 5 {
-		if err := s.Publish(t.Context(), "q", embedded.Message{Header: header, Body: []byte("b")}); err != nil {
+		if err := s.Publish(t.Context(), "q", demoserver.Message{Header: header, Body: []byte("b")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -189,7 +189,7 @@ func TestSpoolIsRedacted(t *testing.T) {
 // TestSpoolFull: at the bound nothing is acknowledged any more and nothing is lost; with more room,
 // draining goes on.
 func TestSpoolFull(t *testing.T) {
-	s := listen(t, embedded.Config{QueueLimit: 1000})
+	s := listen(t, demoserver.Config{QueueLimit: 1000})
 	s.Declare("q")
 	const n = 400
 	body := make([]byte, 256<<10) // 100 MiB in all
@@ -197,7 +197,7 @@ func TestSpoolFull(t *testing.T) {
 	for i := range n {
 		copy(body, fmt.Sprintf("%04d", i))
 		want = append(want, fmt.Sprintf("%04d", i))
-		if err := s.Publish(t.Context(), "q", embedded.Message{Body: slices.Clone(body)}); err != nil {
+		if err := s.Publish(t.Context(), "q", demoserver.Message{Body: slices.Clone(body)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -212,7 +212,7 @@ func TestSpoolFull(t *testing.T) {
 	if stored == 0 || stored != st.Acknowledged || stored != st.Spool.Messages {
 		t.Errorf("stored %d, acknowledged %d, in the spool %d", stored, st.Acknowledged, st.Spool.Messages)
 	}
-	queueIs(t, s, "q", embedded.QueueInfo{Ready: n - int(stored)})
+	queueIs(t, s, "q", demoserver.QueueInfo{Ready: n - int(stored)})
 	if err := r.stop(t); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestSpoolFull(t *testing.T) {
 		Spool:    openSpool(t, dir, spool.Config{}),
 	})
 	again.untilStored(t, n)
-	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+	queueIs(t, s, "q", demoserver.QueueInfo{Consumers: 1})
 	var got []string
 	for _, b := range again.bodies() {
 		got = append(got, b[:4])
@@ -241,7 +241,7 @@ func TestSpoolFull(t *testing.T) {
 // TestSpoolThatCannotBeWritten: nothing is acknowledged, the page says why, and it goes on by
 // itself.
 func TestSpoolThatCannotBeWritten(t *testing.T) {
-	s := listen(t, embedded.Config{})
+	s := listen(t, demoserver.Config{})
 	bodies := publish(t, s, "q", 500)
 	dir := filepath.Join(t.TempDir(), "spool")
 	sp := openSpool(t, dir, spool.Config{})
@@ -249,7 +249,7 @@ func TestSpoolThatCannotBeWritten(t *testing.T) {
 	for i := range 200 { // 2 MiB
 		body := strings.Repeat(fmt.Sprintf("%03d-", i), 2500)
 		bodies = append(bodies, body)
-		if err := s.Publish(t.Context(), "q", embedded.Message{Body: []byte(body)}); err != nil {
+		if err := s.Publish(t.Context(), "q", demoserver.Message{Body: []byte(body)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -258,10 +258,10 @@ func TestSpoolThatCannotBeWritten(t *testing.T) {
 	if st.Kind != KindSpool || !strings.Contains(st.Error, "cannot be written") || st.NextAttempt.IsZero() {
 		t.Errorf("%+v", st)
 	}
-	queueIs(t, s, "q", embedded.QueueInfo{Ready: 700 - int(st.Acknowledged)})
+	queueIs(t, s, "q", demoserver.QueueInfo{Ready: 700 - int(st.Acknowledged)})
 	lift()
 	r.untilStored(t, 700)
-	queueIs(t, s, "q", embedded.QueueInfo{Consumers: 1})
+	queueIs(t, s, "q", demoserver.QueueInfo{Consumers: 1})
 	if got := r.bodies(); !slices.Equal(got, bodies) {
 		t.Errorf("%d messages, or another order", len(got))
 	}

@@ -1,10 +1,10 @@
-// Package embedded is an AMQP 0-9-1 endpoint inside the process. It feeds the demo over the same
+// Package demoserver is an AMQP 0-9-1 endpoint inside the process. It feeds the demo over the same
 // path as a broker would, and it gives tests what no broker sends: damaged tables, content headers
 // larger than frame_max, connections that stall or break.
 //
 // It is no broker: queues live in memory, nothing is replicated, there is no access control beyond
 // one login.
-package embedded
+package demoserver
 
 import (
 	"context"
@@ -56,10 +56,10 @@ type Server struct {
 }
 
 // ErrClosed is returned by Publish after Close.
-var ErrClosed = errors.New("embedded: server closed")
+var ErrClosed = errors.New("demoserver: server closed")
 
 // ErrNoQueue is returned by Publish for a queue that does not exist.
-var ErrNoQueue = errors.New("embedded: no such queue")
+var ErrNoQueue = errors.New("demoserver: no such queue")
 
 // Listen starts a server on addr, such as 127.0.0.1:0.
 func Listen(addr string, cfg Config) (*Server, error) {
@@ -84,7 +84,7 @@ func Listen(addr string, cfg Config) (*Server, error) {
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("embedded: %w", err)
+		return nil, fmt.Errorf("demoserver: %w", err)
 	}
 	s := &Server{
 		cfg:      cfg,

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 )
 
 func TestFeedKeepsItsRateAndStops(t *testing.T) {
@@ -17,7 +17,7 @@ func TestFeedKeepsItsRateAndStops(t *testing.T) {
 			done := make(chan error, 1)
 			n := 0
 			go func() {
-				done <- feed(ctx, New(1), Config{Rate: rate}, func(embedded.Message) error { n++; return nil })
+				done <- feed(ctx, New(1), Config{Rate: rate}, func(demoserver.Message) error { n++; return nil })
 			}()
 			time.Sleep(20*time.Second + time.Millisecond) // the bubble's clock
 			synctest.Wait()
@@ -42,7 +42,7 @@ func TestFeedFallsIdleAfterCount(t *testing.T) {
 				done <- feed(ctx, New(1), Config{
 					Rate:  rate,
 					Count: 123,
-				}, func(embedded.Message) error { n++; return nil })
+				}, func(demoserver.Message) error { n++; return nil })
 			}()
 			time.Sleep(time.Hour)
 			synctest.Wait()
@@ -66,7 +66,7 @@ func TestFeedDoesNotCatchUpAfterAStall(t *testing.T) {
 		done := make(chan error, 1)
 		n := 0
 		go func() {
-			done <- feed(ctx, New(1), Config{Rate: 100}, func(embedded.Message) error {
+			done <- feed(ctx, New(1), Config{Rate: 100}, func(demoserver.Message) error {
 				if n++; n == 10 {
 					time.Sleep(time.Minute)
 				}

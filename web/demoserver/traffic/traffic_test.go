@@ -6,19 +6,19 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/wire"
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 )
 
-func take(seed uint64, n int) []embedded.Message {
+func take(seed uint64, n int) []demoserver.Message {
 	g := New(seed)
-	messages := make([]embedded.Message, n)
+	messages := make([]demoserver.Message, n)
 	for i := range messages {
 		messages[i] = g.Next()
 	}
 	return messages
 }
 
-func same(a, b embedded.Message) bool {
+func same(a, b demoserver.Message) bool {
 	return a.Exchange == b.Exchange && a.RoutingKey == b.RoutingKey && a.Redelivered == b.Redelivered &&
 		bytes.Equal(a.Header, b.Header) && bytes.Equal(a.Body, b.Body)
 }
@@ -39,7 +39,7 @@ func TestSameSeedSameOctets(t *testing.T) {
 	}
 }
 
-func table(t *testing.T, m embedded.Message) (fieldtable.Table, bool) {
+func table(t *testing.T, m demoserver.Message) (fieldtable.Table, bool) {
 	t.Helper()
 	h := wire.ViewContentHeader(m.Header)
 	if h.ClassID() != 60 || h.BodySize() != uint64(len(m.Body)) {

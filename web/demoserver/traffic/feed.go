@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 )
 
 // Config of Feed.
@@ -17,15 +17,15 @@ type Config struct {
 // Feed publishes a generator's messages to the queue until ctx is done, and then returns its error.
 // It waits while the queue is full: a slow reader slows it down, and what was missed is not caught
 // up with.
-func Feed(ctx context.Context, s *embedded.Server, queue string, cfg Config) error {
+func Feed(ctx context.Context, s *demoserver.Server, queue string, cfg Config) error {
 	s.Declare(queue)
-	return feed(ctx, New(cfg.Seed), cfg, func(m embedded.Message) error { return s.Publish(ctx, queue, m) })
+	return feed(ctx, New(cfg.Seed), cfg, func(m demoserver.Message) error { return s.Publish(ctx, queue, m) })
 }
 
 // beat is how often a fast feed wakes up; a slow one wakes up for each message.
 const beat = 10 * time.Millisecond
 
-func feed(ctx context.Context, g *Generator, cfg Config, publish func(embedded.Message) error) error {
+func feed(ctx context.Context, g *Generator, cfg Config, publish func(demoserver.Message) error) error {
 	sent := uint64(0)
 	send := func(n uint64) error {
 		for range n {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/wire"
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 )
 
 // message is what a sender publishes. Properties that are zero are not set.
@@ -28,8 +28,8 @@ type message struct {
 	raw []byte
 }
 
-func (m message) encode(redelivered bool) embedded.Message {
-	e := embedded.Message{
+func (m message) encode(redelivered bool) demoserver.Message {
+	e := demoserver.Message{
 		Exchange:    m.exchange,
 		RoutingKey:  m.routingKey,
 		Redelivered: redelivered,

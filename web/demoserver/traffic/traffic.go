@@ -10,7 +10,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/headerglass/headerglass/web/embedded"
+	"github.com/headerglass/headerglass/web/demoserver"
 )
 
 // Generator makes one message after the other. It is for one goroutine.
@@ -41,7 +41,7 @@ func New(seed uint64) *Generator {
 }
 
 // Next returns the next message.
-func (g *Generator) Next() embedded.Message {
+func (g *Generator) Next() demoserver.Message {
 	g.clock = g.clock.Add(time.Duration(1+g.r.IntN(40)) * time.Millisecond)
 	d := &draw{Rand: g.r, now: g.clock}
 	m := g.pick()(d)

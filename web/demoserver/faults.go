@@ -1,4 +1,4 @@
-package embedded
+package demoserver
 
 // Faults are what a test makes a server do wrong. They apply to connections that exist and to those
 // to come.

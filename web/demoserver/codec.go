@@ -1,4 +1,4 @@
-package embedded
+package demoserver
 
 import (
 	"encoding/binary"
@@ -145,8 +145,8 @@ func (w *writer) content(channel uint16, m *Message, frameMax uint32) {
 }
 
 var (
-	errFrameEnd  = errors.New("embedded: a frame does not end with 0xCE")
-	errFrameSize = errors.New("embedded: a frame is larger than allowed")
+	errFrameEnd  = errors.New("demoserver: a frame does not end with 0xCE")
+	errFrameSize = errors.New("demoserver: a frame is larger than allowed")
 )
 
 // readFrame reads one frame into buf, which grows to limit at most. The payload is valid until the
