@@ -9,6 +9,32 @@ import (
 
 // Dialect is one way to read type tags. It is immutable; every function that names one returns the
 // same pointer each time.
+//
+// What the dialects read, one a line: i1 to i8 are signed integers of so many octets, u1 to u8 unsigned
+// ones, ss is a short string, y the kind that the tag has wherever it is known; "·" is unknown. Timestamps
+// count s or ms, and "=1" are booleans of which only the octet 1 is true.
+//
+//	dialect        t  b  B  s  U  u  I  i  l  L  fd D  S  T  F  A  V  x  cC k  n
+//	lenient        y  i1 u1 i2 i2 u2 i4 u4 i8 i8 y  y  y  s  y  y  y  y  y  y  ·
+//	rabbitmq       y  i1 u1 i2 ·  u2 i4 u4 i8 i8 y  y  y  s  y  y  y  y  ·  ·  ·
+//	spec-0-9-1     y  i1 u1 ss i2 u2 i4 u4 u8 i8 y  y  y  s  y  y  y  ·  ·  ·  ·
+//	spec-0-9       ·  ·  ·  ·  ·  ·  i4 ·  ·  ·  ·  y  y  s  y  ·  y  ·  ·  ·  ·
+//	spec-0-8       ·  ·  ·  ·  ·  ·  i4 ·  ·  ·  ·  y  y  s  y  ·  ·  ·  ·  ·  ·
+//	qpid-java      =1 i1 u1 i2 ·  u2 i4 u4 i8 ·  y  y  y  ms y  y  y  y  y  y  ·
+//	qpid-dotnet    y  i1 u1 i2 ·  ·  i4 u4 i8 u8 y  ·  y  ·  y  ·  y  y  y  y  ·
+//	py-amqp-legacy y  u1 i1 ss i2 u2 i4 u4 u8 i8 y  y  y  s  y  y  y  y  ·  ·  ·
+//	rabbitmq-c     y  i1 u1 i2 ·  u2 i4 u4 i8 u8 y  y  y  s  y  y  y  y  ·  ·  ·
+//	php-amqplib    y  i1 u1 ss i2 u2 i4 u4 u8 i8 y  y  y  s  y  y  y  y  ·  ·  ·
+//	qpid-java-i8   =1 i1 u1 i2 ·  u2 i4 u8 i8 ·  y  y  y  ms y  y  y  y  y  y  ·
+//	qpid-336       y  i1 u1 i2 ·  ·  u4 i4 i8 u8 y  ·  u2 ms y  ·  ·  y  y  y  y
+//
+// Decimals and timestamps are read in two's complement everywhere. c has a length of 2 octets in
+// qpid-336, of 4 elsewhere.
+//
+// Sources: AMQP 0-8, 0-9 and 0-9-1 section 4.2 and RabbitMQ's AMQP 0-9-1 errata; rabbitmq-server's
+// rabbit_binary_parser; Apache Qpid's AMQType (Broker-J, JMS for AMQP 0-x, .NET 0.10); py-amqp's
+// serialization.py before release 5.4; rabbitmq-c's amqp_table.c; php-amqplib's
+// AMQPAbstractCollection; Apache issue QPID-336.
 type Dialect struct {
 	name, description string
 
@@ -115,11 +141,11 @@ var (
 		tagsRabbitMQ.with(tags{'U': KindInt16}).with(tagsQpidText),
 	)
 	rabbitMQ = newDialect("rabbitmq",
-		"What RabbitMQ's server reads (rabbit_binary_parser); decimals signed, as the 0-9-1 errata say.",
+		"What RabbitMQ's server reads (rabbit_binary_parser), but decimals signed, as the 0-9-1 errata say, and NaN and infinities too, at which the server closes the connection.",
 		tagsRabbitMQ)
 	spec091 = newDialect(
 		"spec-0-9-1",
-		"The grammar of the AMQP 0-9-1 specification, section 4.2.1, to the letter: s is a short string, l is unsigned, x is unknown.",
+		"The grammar of the AMQP 0-9-1 specification, section 4.2.1, to the letter: s is a short string, l is unsigned, x is unknown; only T and D, unsigned there, are read signed, as software writes them.",
 		tags091,
 	)
 	spec09 = newDialect("spec-0-9",
@@ -142,7 +168,11 @@ var (
 	rabbitMQC = newDialect("rabbitmq-c",
 		"The rabbitmq-c client library (amqp_table.c): as RabbitMQ's server, but L is unsigned.",
 		tagsRabbitMQ.with(tags{'L': KindUint64}))
-	qpid336 = qpid336Dialect()
+	phpAMQPLib = newDialect("php-amqplib",
+		"php-amqplib with AMQP_STRICT_FLD_TYPES (AMQPAbstractCollection): as the 0-9-1 grammar, and x.",
+		tags091.with(tags{'x': KindBytes}))
+	qpidJavaI8 = qpidJavaI8Dialect()
+	qpid336    = qpid336Dialect()
 )
 
 func qpidJavaDialect() *Dialect {
@@ -156,6 +186,17 @@ func qpidJavaDialect() *Dialect {
 	return d
 }
 
+func qpidJavaI8Dialect() *Dialect {
+	d := newDialect(
+		"qpid-java-i8",
+		"As qpid-java, but i has 8 octets: a known fault of Broker-J where it writes an unsigned integer itself (AMQType).",
+		tagsRabbitMQ.without("L").with(tagsQpidText).with(tags{'i': KindUint64}),
+	)
+	d.unit = Milliseconds
+	d.trueIsOne = true
+	return d
+}
+
 func qpid336Dialect() *Dialect {
 	d := newDialect(
 		"qpid-336",
@@ -163,10 +204,11 @@ func qpid336Dialect() *Dialect {
 		tags{
 			't': KindBool, 'b': KindInt8, 's': KindInt16, 'i': KindInt32, 'l': KindInt64,
 			'B': KindUint8, 'S': KindUint16, 'I': KindUint32, 'L': KindUint64, 'f': KindFloat32, 'd': KindFloat64,
-			'k': KindChar8, 'c': KindLongStr, 'C': KindLongStr, 'n': KindVoid, 'x': KindBytes, 'F': KindTable,
+			'k': KindChar8, 'c': KindLongStr, 'C': KindLongStr, 'n': KindVoid, 'x': KindBytes, 'F': KindTable, 'T': KindTimestamp,
 		},
 	)
 	d.setWidth('c', irregular|2)
+	d.unit = Milliseconds // as everything of Apache Qpid's that has timestamps
 	d.unwritten = true
 	d.notes = map[byte]string{
 		'D': "an extended float, whose width the proposal does not give, so that it cannot be passed over",
@@ -201,12 +243,21 @@ func PyAMQPLegacy() *Dialect { return pyAMQPLegacy }
 // RabbitMQC reads as the rabbitmq-c client library does.
 func RabbitMQC() *Dialect { return rabbitMQC }
 
+// PHPAMQPLib reads as php-amqplib in its strict mode does.
+func PHPAMQPLib() *Dialect { return phpAMQPLib }
+
+// QpidJavaI8 reads what Broker-J writes where it gives i 8 octets.
+func QpidJavaI8() *Dialect { return qpidJavaI8 }
+
 // Qpid336 reads the extension proposed in Apache issue QPID-336.
 func Qpid336() *Dialect { return qpid336 }
 
 // Dialects returns every dialect, Lenient first.
 func Dialects() []*Dialect {
-	return []*Dialect{lenient, rabbitMQ, spec091, spec09, spec08, qpidJava, qpidNET, pyAMQPLegacy, rabbitMQC, qpid336}
+	return []*Dialect{
+		lenient, rabbitMQ, spec091, spec09, spec08, qpidJava, qpidNET, pyAMQPLegacy, rabbitMQC, phpAMQPLib, qpidJavaI8,
+		qpid336,
+	}
 }
 
 // DialectByName returns the dialect of that name. The error lists the names there are.

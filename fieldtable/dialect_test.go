@@ -3,6 +3,7 @@ package fieldtable_test
 import (
 	"encoding/binary"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,43 +11,20 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 )
 
-// What each dialect reads, tag by tag: the kind and the octets of its payload, with "4+" for a
-// length of 4 octets.
-const (
-	in08       = "I int32 4, D decimal 5, S longstr 4+, T timestamp 8, F table 4+"
-	in09       = in08 + ", V void 0"
-	inRabbitMQ = "t bool 1, b int8 1, B uint8 1, s int16 2, u uint16 2, I int32 4, i uint32 4, l int64 8, L int64 8, f float32 4, d float64 8, " +
-		"D decimal 5, S longstr 4+, A array 4+, T timestamp 8, F table 4+, V void 0, x bytes 4+"
-	inRabbitMQC = "t bool 1, b int8 1, B uint8 1, s int16 2, u uint16 2, I int32 4, i uint32 4, l int64 8, L uint64 8, f float32 4, d float64 8, " +
-		"D decimal 5, S longstr 4+, A array 4+, T timestamp 8, F table 4+, V void 0, x bytes 4+"
-	inLenient = inRabbitMQ + ", U int16 2, c longstr 4+, C longstr 4+, k char8 1"
-	in091     = "t bool 1, b int8 1, B uint8 1, s shortstr 1+, U int16 2, u uint16 2, I int32 4, i uint32 4, l uint64 8, L int64 8, f float32 4, " +
-		"d float64 8, D decimal 5, S longstr 4+, A array 4+, T timestamp 8, F table 4+, V void 0"
-	inPyAMQP = "t bool 1, b uint8 1, B int8 1, s shortstr 1+, U int16 2, u uint16 2, I int32 4, i uint32 4, l uint64 8, L int64 8, f float32 4, " +
-		"d float64 8, D decimal 5, S longstr 4+, A array 4+, T timestamp 8, F table 4+, V void 0, x bytes 4+"
-	inQpidJava = "t bool 1, b int8 1, B uint8 1, s int16 2, u uint16 2, I int32 4, i uint32 4, l int64 8, f float32 4, d float64 8, D decimal 5, " +
-		"S longstr 4+, A array 4+, T timestamp 8, F table 4+, V void 0, x bytes 4+, c longstr 4+, C longstr 4+, k char8 1"
-	inQpidNET = "t bool 1, b int8 1, B uint8 1, s int16 2, I int32 4, i uint32 4, l int64 8, L uint64 8, f float32 4, d float64 8, " +
-		"S longstr 4+, F table 4+, V void 0, x bytes 4+, c longstr 4+, C longstr 4+, k char8 1"
-	in336 = "t bool 1, b int8 1, s int16 2, i int32 4, l int64 8, B uint8 1, S uint16 2, I uint32 4, L uint64 8, f float32 4, d float64 8, " +
-		"k char8 1, c longstr 2+, C longstr 4+, n void 0, x bytes 4+, F table 4+"
-)
-
-var tagTables = []struct {
-	dialect *fieldtable.Dialect
-	name    string
-	tags    string
-}{
-	{fieldtable.Lenient(), "lenient", inLenient},
-	{fieldtable.RabbitMQ(), "rabbitmq", inRabbitMQ},
-	{fieldtable.Spec091(), "spec-0-9-1", in091},
-	{fieldtable.Spec09(), "spec-0-9", in09},
-	{fieldtable.Spec08(), "spec-0-8", in08},
-	{fieldtable.QpidJava(), "qpid-java", inQpidJava},
-	{fieldtable.QpidDotNet(), "qpid-dotnet", inQpidNET},
-	{fieldtable.PyAMQPLegacy(), "py-amqp-legacy", inPyAMQP},
-	{fieldtable.RabbitMQC(), "rabbitmq-c", inRabbitMQC},
-	{fieldtable.Qpid336(), "qpid-336", in336},
+// tagTables reads what each dialect reads, tag by tag: the kind and the octets of its payload, with "4+" for a length
+// of 4 octets.
+func tagTables(t *testing.T) (names []string, tags map[string]string) {
+	t.Helper()
+	file, err := os.ReadFile("testdata/dialects.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tags = map[string]string{}
+	for line := range strings.Lines(string(file)) {
+		name, list, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		names, tags[name] = append(names, name), list
+	}
+	return names, tags
 }
 
 type tagWidth struct {
@@ -66,25 +44,28 @@ func parseTags(s string) map[byte]tagWidth {
 }
 
 func TestEveryTagOfEveryDialect(t *testing.T) {
-	for i, c := range tagTables {
-		if fieldtable.Dialects()[i] != c.dialect || c.dialect.Name() != c.name {
-			t.Errorf("dialect %d is %s, want %s", i, c.dialect.Name(), c.name)
+	names, tags := tagTables(t)
+	for i, d := range fieldtable.Dialects() {
+		if i >= len(names) || d.Name() != names[i] {
+			t.Fatalf("dialect %d is %s: the table has %v", i, d.Name(), names)
 		}
-		known := parseTags(c.tags)
-		for tag := range 256 {
-			want, ok := known[byte(tag)]
-			if !ok {
-				want.kind = "invalid"
+		t.Run(d.Name(), func(t *testing.T) {
+			known := parseTags(tags[d.Name()])
+			for tag := range 256 {
+				want, ok := known[byte(tag)]
+				if !ok {
+					want.kind = "invalid"
+				}
+				if got := d.Kind(byte(tag)).String(); got != want.kind {
+					t.Errorf("%q is %s, want %s", rune(tag), got, want.kind)
+				}
+				if !ok {
+					wantDamage(t, d, []byte{byte(tag)}, fieldtable.ErrUnknownTag, 6)
+					continue
+				}
+				testWidth(t, d, byte(tag), want)
 			}
-			if got := c.dialect.Kind(byte(tag)).String(); got != want.kind {
-				t.Errorf("%s: %q is %s, want %s", c.name, rune(tag), got, want.kind)
-			}
-			if !ok {
-				wantDamage(t, c.dialect, []byte{byte(tag)}, fieldtable.ErrUnknownTag, 6)
-				continue
-			}
-			testWidth(t, c.dialect, byte(tag), want)
-		}
+		})
 	}
 }
 
@@ -184,25 +165,35 @@ func TestExtendedFloatOfQpid336(t *testing.T) {
 
 func TestExactDialects(t *testing.T) {
 	for _, c := range []struct {
-		value string
-		want  string
+		value     string
+		with, not string // dialects that are among them, and some that are not
 	}{
 		// A short string "A" and the integer 321 are the same octets; 0-8 and 0-9 know no s.
-		{"s\x01A", "lenient rabbitmq spec-0-9-1 qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c qpid-336"},
-		{"s\x05hello", "spec-0-9-1 py-amqp-legacy"},
-		{"L\x00\x00\x00\x00\x00\x00\x00\x01", "lenient rabbitmq spec-0-9-1 qpid-dotnet py-amqp-legacy rabbitmq-c qpid-336"},
-		{"x\x00\x00\x00\x01\xff", "lenient rabbitmq qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c qpid-336"},
-		{"c\x00\x00\x00\x01a", "lenient qpid-java qpid-dotnet"},
-		{"c\x00\x01a", "qpid-336"},
-		{"n", "qpid-336"},
-		{"Z", ""},
+		{"s\x01A", "lenient rabbitmq spec-0-9-1 qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c qpid-336", "spec-0-9 spec-0-8"},
+		{"s\x05hello", "spec-0-9-1 py-amqp-legacy php-amqplib", "lenient rabbitmq qpid-java rabbitmq-c qpid-336"},
+		{"L\x00\x00\x00\x00\x00\x00\x00\x01", "lenient rabbitmq spec-0-9-1 qpid-dotnet rabbitmq-c qpid-336", "qpid-java spec-0-9"},
+		{"x\x00\x00\x00\x01\xff", "lenient rabbitmq qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c php-amqplib qpid-336", "spec-0-9-1"},
+		{"c\x00\x00\x00\x01a", "lenient qpid-java qpid-dotnet", "rabbitmq qpid-336"},
+		{"c\x00\x01a", "qpid-336", "lenient qpid-java"},
+		{"i\x00\x00\x00\x00\x80\x00\x00\x00", "qpid-java-i8", "lenient rabbitmq qpid-java"},
+		{"n", "qpid-336", "lenient rabbitmq"},
+		{"Z", "", "lenient rabbitmq spec-0-9-1 qpid-336"},
 	} {
-		var names []string
-		for _, d := range fieldtable.ExactDialects(fieldK([]byte(c.value))) {
-			names = append(names, d.Name())
-		}
-		if got := strings.Join(names, " "); got != c.want {
-			t.Errorf("%q: %s, want %s", c.value, got, c.want)
-		}
+		t.Run(c.value, func(t *testing.T) {
+			var names []string
+			for _, d := range fieldtable.ExactDialects(fieldK([]byte(c.value))) {
+				names = append(names, d.Name())
+			}
+			for name := range strings.FieldsSeq(c.with) {
+				if !slices.Contains(names, name) {
+					t.Errorf("%v lack %s", names, name)
+				}
+			}
+			for name := range strings.FieldsSeq(c.not) {
+				if slices.Contains(names, name) {
+					t.Errorf("%v have %s", names, name)
+				}
+			}
+		})
 	}
 }

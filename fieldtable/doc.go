@@ -34,38 +34,9 @@
 //
 // AMQP 0-9-1's grammar, its errata and what software really writes disagree about tags. A [Dialect]
 // is one reading; it is chosen when looking at a table, so the same octets can be read again in
-// another. Widths in octets; i signed, u unsigned; "·" unknown:
+// another. The table of what each of them reads stands at [Dialect].
 //
-//	tag  lenient  rabbitmq  spec-0-9-1  spec-0-9  spec-0-8  qpid-java  qpid-dotnet  py-amqp-legacy  rabbitmq-c  qpid-336
-//	t    bool     bool      bool        ·         ·         bool (=1)  bool         bool            bool        bool
-//	b    i1       i1        i1          ·         ·         i1         i1           u1              i1          i1
-//	B    u1       u1        u1          ·         ·         u1         u1           i1              u1          u1
-//	s    i2       i2        shortstr    ·         ·         i2         i2           shortstr        i2          i2
-//	U    i2       ·         i2          ·         ·         ·          ·            i2              ·           ·
-//	u    u2       u2        u2          ·         ·         u2         ·            u2              u2          ·
-//	I    i4       i4        i4          i4        i4        i4         i4           i4              i4          u4
-//	i    u4       u4        u4          ·         ·         u4         u4           u4              u4          i4
-//	l    i8       i8        u8          ·         ·         i8         i8           u8              i8          i8
-//	L    i8       i8        i8          ·         ·         ·          u8           i8              u8          u8
-//	f d  float    float     float       ·         ·         float      float        float           float       float
-//	D    decimal  decimal   decimal     decimal   decimal   decimal    ·            decimal         decimal     · (no width)
-//	S    longstr  longstr   longstr     longstr   longstr   longstr    longstr      longstr         longstr     u2
-//	T    s        s         s           s         s         ms         ·            s               s           ·
-//	F    table    table     table       table     table     table      table        table           table       table
-//	A    array    array     array       ·         ·         array      ·            array           array       ·
-//	V    void     void      void        void      ·         void       void         void            void        ·
-//	x    bytes    bytes     ·           ·         ·         bytes      bytes        bytes           bytes       bytes
-//	c C  longstr  ·         ·           ·         ·         longstr    longstr      ·               ·           longstr
-//	k    char8    ·         ·           ·         ·         char8      char8        ·               ·           char8
-//	n    ·        ·         ·           ·         ·         ·          ·            ·               ·           void
-//
-// Decimals and timestamps are read in two's complement everywhere. c has a length of 2 octets in
-// qpid-336, of 4 elsewhere.
-//
-// Sources: AMQP 0-8, 0-9 and 0-9-1 section 4.2 and RabbitMQ's AMQP 0-9-1 errata; rabbitmq-server's
-// rabbit_binary_parser; Apache Qpid's AMQType (Broker-J, JMS for AMQP 0-x, .NET 0.10); py-amqp's
-// serialization.py before release 5.4; rabbitmq-c's amqp_table.c; Apache issue QPID-336. The first
-// dialect, [Lenient], reads all that can be read without contradicting RabbitMQ. No dialect is ever
+// The first dialect, [Lenient], reads all that can be read without contradicting RabbitMQ. No dialect is ever
 // chosen by guessing: [ExactDialects] names those that read a table without damage, [Hints] the
 // values that others read otherwise, and [Readings] what each broker and client library makes of
 // every field.

@@ -3,6 +3,7 @@ package fieldtable
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -19,7 +20,8 @@ const maxHints = 100
 
 // Hints returns the ambiguous values in t, nested ones too, in wire order, at most 100: s, which is
 // an integer or a string; b, B, l and L whose sign bit is set; D whose sign bit is set; T that
-// looks like another unit; t that is neither 0 nor 1.
+// looks like another unit; f that is plausible in the opposite byte order; NaN and infinities; t that is
+// neither 0 nor 1.
 func Hints(t Table) []Hint {
 	s := t.Scan()
 	return appendHints(nil, &s)
@@ -73,6 +75,8 @@ func otherReading(v Value) string {
 		case negative && v.Kind() == KindUint64:
 			return fmt.Sprintf("%d for RabbitMQ and most clients that know L, which read it signed", int64(n))
 		}
+	case 'f', 'd':
+		return otherFloat(v)
 	case 'D':
 		if v.Kind() == KindDecimal && raw[1] >= 0x80 {
 			return otherDecimal(v)
@@ -90,6 +94,29 @@ func otherReading(v Value) string {
 		}
 	}
 	return ""
+}
+
+// otherFloat knows of NaN and infinities, and of floats that were written in the byte order of an Intel machine: read in
+// the order of the network such a one is next to nothing or beyond all measure.
+func otherFloat(v Value) string {
+	f, ok := v.Float64()
+	if ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+		return "refused by RabbitMQ's server, which closes the connection of who publishes NaN or an infinity"
+	}
+	if v.Kind() != KindFloat32 || plausible(f) || f == 0 {
+		return ""
+	}
+	if other := math.Float32frombits(binary.LittleEndian.Uint32(v.Raw())); plausible(float64(other)) {
+		return strconv.FormatFloat(float64(other), 'g', -1, 32) +
+			" in the opposite byte order, in which one release of amq-protocol for Ruby writes f"
+	}
+	return ""
+}
+
+// plausible reports whether f is of a size that people count in.
+func plausible(f float64) bool {
+	size := math.Abs(f)
+	return size >= 1e-12 && size <= 1e15
 }
 
 func otherShort(v Value) string {

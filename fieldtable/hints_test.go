@@ -1,6 +1,7 @@
 package fieldtable_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -49,6 +50,12 @@ func TestHints(t *testing.T) {
 		{"t 1", nil, func(e *fttest.Encoder) { e.Bool("k", true) }, ""},
 		{"t 2", nil, func(e *fttest.Encoder) { e.Value("k", 't', []byte{2}) }, "false for Apache Qpid"},
 		{"t 2 as false", fieldtable.QpidJava(), func(e *fttest.Encoder) { e.Value("k", 't', []byte{2}) }, "true for RabbitMQ"},
+		{"f 10.0 in the other byte order", nil, func(e *fttest.Encoder) { e.Value("k", 'f', []byte{0, 0, 0x20, 0x41}) }, "10 in the opposite byte order"},
+		{"f 0.1", nil, func(e *fttest.Encoder) { e.Float32("k", 0.1) }, ""},
+		{"f 0", nil, func(e *fttest.Encoder) { e.Float32("k", 0) }, ""},
+		{"f 9e-41, plausible in no order", nil, func(e *fttest.Encoder) { e.Value("k", 'f', []byte{0, 1, 0, 2}) }, ""},
+		{"f NaN", nil, func(e *fttest.Encoder) { e.Value("k", 'f', []byte{0x7f, 0xc0, 0, 0}) }, "refused by RabbitMQ's server"},
+		{"d infinite", nil, func(e *fttest.Encoder) { e.Float64("k", math.Inf(-1)) }, "refused by RabbitMQ's server"},
 		{"S", nil, func(e *fttest.Encoder) { e.Str("k", "text") }, ""},
 		{"I -1", nil, func(e *fttest.Encoder) { e.Int32("k", -1) }, ""},
 	} {

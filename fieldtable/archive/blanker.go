@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"iter"
+	"math/bits"
 	"slices"
 
 	"github.com/headerglass/headerglass/fieldtable"
@@ -19,16 +20,17 @@ type Span struct{ From, To int }
 type blanker struct {
 	*Redaction
 	dialect *fieldtable.Dialect
-	// contested are the tags that another dialect reads with another width, and others are those dialects. In a table
-	// with such a tag, the fields after it may begin elsewhere, so names are looked for under each of them too.
-	contested [256]bool
+	// others are the dialects that read some tag with another width than dialect does; contested has, for each tag, the
+	// bits of those that do so with it. In a table with such a tag, the fields after it may begin elsewhere for
+	// them, so names are looked for under each of them too.
 	others    []*fieldtable.Dialect
+	contested [256]uint64
 
 	// The table being looked through.
 	encoded  []byte
 	base     int                 // where it begins in the payload
 	reading  *fieldtable.Dialect // dialect, or one of others
-	disputed bool                // a value's tag is contested
+	disputed uint64              // bits of others that disagree on a value met so far
 
 	// known remembers what header answered: most names come again. It has at most knownNames
 	// entries.
@@ -67,10 +69,12 @@ func newBlanker(r *Redaction, d *fieldtable.Dialect, all []*fieldtable.Dialect) 
 	b := &blanker{Redaction: r, dialect: d, known: make(map[string]bool)}
 	for tag := range b.contested {
 		for _, rival := range d.Rivals(byte(tag), all) {
-			b.contested[tag] = true
-			if !slices.Contains(b.others, rival) {
+			i := slices.Index(b.others, rival)
+			if i < 0 {
+				i = len(b.others)
 				b.others = append(b.others, rival)
 			}
+			b.contested[tag] |= 1 << i
 		}
 	}
 	return b
@@ -121,7 +125,7 @@ func (b *blanker) unnamed(damage error, end int) {
 
 // table looks for headers in the table that begins at offset base of the payload.
 func (b *blanker) table(encoded []byte, base int) {
-	b.encoded, b.base, b.reading, b.disputed = encoded, base, b.dialect, false
+	b.encoded, b.base, b.reading, b.disputed = encoded, base, b.dialect, 0
 	defer func() { b.encoded = nil }()
 	t := fieldtable.View(encoded, b.dialect)
 	if n, ok := t.DeclaredLen(); !ok || uint64(n)+4 > uint64(len(encoded)) {
@@ -129,10 +133,10 @@ func (b *blanker) table(encoded []byte, base int) {
 		return
 	}
 	b.walk(t.Scan(), len(encoded), walkMode{named: true, certain: true})
-	if !b.disputed {
-		return
-	}
-	for _, b.reading = range b.others {
+	for walked := uint64(0); b.disputed&^walked != 0; { // the other readings may meet other tags
+		i := bits.TrailingZeros64(b.disputed &^ walked)
+		walked |= 1 << i
+		b.reading = b.others[i]
 		b.walk(fieldtable.View(encoded, b.reading).Scan(), len(encoded), walkMode{named: true})
 	}
 }
@@ -149,7 +153,7 @@ type walkMode struct {
 func (b *blanker) walk(s fieldtable.Scanner, end int, mode walkMode) {
 	for s.Next() {
 		v, name := s.Value(), s.Name()
-		b.disputed = b.disputed || b.contested[v.Tag()]
+		b.disputed |= b.contested[v.Tag()]
 		hit := mode.all || mode.named && b.hits(name)
 		payload := Span{b.base + v.End() - len(v.Raw()), b.base + v.End()}
 		if mode.all {

@@ -1,6 +1,11 @@
 package archive
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/wire"
+)
 
 // interner gives shapes their IDs and knows which are still in use. It belongs to the writer.
 type interner struct {
@@ -51,10 +56,15 @@ func (in *interner) release(counts []ShapeCount) {
 	}
 }
 
-// intern returns the ID of the shape with this key, or Unshaped when there is no room for it, and
-// whether a name occurs twice in it.
-func (w *Writer) intern(key []byte, fields int) (id uint16, duplicates bool) {
+// intern returns the ID of the shape of a message with this content header payload, or Unshaped
+// when there is no room for it, and whether a name occurs twice in it.
+func (w *Writer) intern(k *shapeKey, payload []byte) (id uint16, duplicates bool) {
 	in := &w.shapes
+	if k.large {
+		encoded, _ := wire.ViewContentHeader(payload).HeaderTable()
+		return Unshaped, in.duplicates.inTable(fieldtable.View(encoded, w.a.cfg.Dialect), encoded)
+	}
+	key, fields := k.key, k.fields
 	if id, ok := in.ids[string(key)]; ok {
 		return id, w.st.shapes.get(id).Duplicates
 	}

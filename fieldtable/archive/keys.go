@@ -4,10 +4,15 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/headerglass/headerglass/fieldtable"
 )
 
 // MaxKeys bounds the list that Keys returns.
 const MaxKeys = 16384
+
+// maxWalked is how many names are walked of messages without a shape.
+const maxWalked = 1 << 17
 
 // KeyCount is how many messages carry a header.
 type KeyCount struct {
@@ -17,7 +22,8 @@ type KeyCount struct {
 }
 
 // Keys lists the names at the top level of the snapshot's header tables, most frequent first, then
-// by name. Messages that have a shape are not touched; of those without one the names are walked.
+// by name. Messages that have a shape are not touched; of those without one the names are walked,
+// the newest first, until there were too many.
 // Once the list has MaxKeys names, no other is added: the most frequent shapes come first, then the
 // newest messages.
 func (s Snapshot) Keys() []KeyCount {
@@ -55,8 +61,7 @@ type keyCounter struct {
 	index   map[string]int // into keys
 	keys    []keyTotal
 	message int // the shape or message being added, so that duplicates in it count once
-	scratch []byte
-	places  []uint16
+	walked  int
 }
 
 type keyTotal struct {
@@ -96,9 +101,13 @@ func (k *keyCounter) addUnshaped(s Snapshot) {
 				continue
 			}
 			table, _ := g.At(i).HeaderTable()
-			k.scratch, k.places, _ = appendShapeKey(k.scratch[:0], k.places[:0], table, s.dialect)
-			for name, tag, rest, ok := cutShapeKey(k.scratch); ok; name, tag, rest, ok = cutShapeKey(rest) {
-				k.addBytes(name, tag)
+			names := fieldtable.View(table, s.dialect).Scan()
+			for at := names.Offset(); names.Skip(); at = names.Offset() {
+				if k.walked++; k.walked > maxWalked {
+					return
+				}
+				tagAt := at + 1 + int(table[at])
+				k.addBytes(table[at+1:tagAt], table[tagAt])
 			}
 			k.message++
 		}

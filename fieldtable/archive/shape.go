@@ -17,7 +17,8 @@ const Unshaped uint16 = 0
 type Shape struct {
 	Fields  []ShapeField
 	Damaged bool // at the top level; a message can also be damaged deeper, see Marks
-	// HeaderDamaged says that a property other than the table, or what follows the properties, cannot be read.
+	// HeaderDamaged says that a property other than the table, or what follows the properties,
+	// cannot be read.
 	HeaderDamaged bool
 	Duplicates    bool // a name occurs twice
 
@@ -119,30 +120,49 @@ const (
 	keyHeaderDamaged = 2 // the content header is, outside the table
 )
 
-// appendShapeKey walks a header table's top level and appends the key of its shape: per field what
-// stands on the wire before the value, which is the name's length, the name and the tag; then one
-// octet of the bits above. To tags it appends where each field's tag is; in tables
-// over 64 KiB, those are without meaning. damaged also covers what is nested.
-func appendShapeKey(
-	key []byte,
-	tags []uint16,
-	table []byte,
-	d *fieldtable.Dialect,
-) (_ []byte, _ []uint16, damaged bool) {
+// shapeKey is what a message's shape is interned under, and what the walk over its table has told
+// besides. Its memory is used again.
+type shapeKey struct {
+	// key has, for each field at the top level, what stands on the wire before the value, which is
+	// the name's length, the name and the tag; then one octet of the bits above.
+	key []byte
+	// tags is where each field's tag is; in tables over 64 KiB, those are without meaning.
+	tags   []uint16
+	fields int
+	// large: key and tags hold only what came first, because such a shape is not interned.
+	large bool
+	// damaged also covers what is nested.
+	damaged bool
+}
+
+// read walks the top level of a table. A shape that takes more than limit bytes is large.
+func (k *shapeKey) read(table []byte, d *fieldtable.Dialect, limit int64) {
+	k.reset()
 	view := fieldtable.View(table, d)
 	nested := false
 	s := view.Scan()
 	for at := s.Offset(); s.Skip(); at = s.Offset() {
 		tagAt := at + 1 + int(table[at])
-		key = append(key, table[at:tagAt+1]...)
-		tags = append(tags, uint16(tagAt))
+		k.fields++
+		if k.large = k.large || shapeBytes(len(k.key)+tagAt+1-at, k.fields) > limit; !k.large {
+			k.key = append(k.key, table[at:tagAt+1]...)
+			k.tags = append(k.tags, uint16(tagAt))
+		}
 		kind := d.Kind(table[tagAt])
 		nested = nested || kind == fieldtable.KindTable || kind == fieldtable.KindArray
 	}
 	if s.Err() != nil {
-		return append(key, keyDamaged), tags, true
+		k.key, k.damaged = append(k.key, keyDamaged), true
+	} else {
+		k.key, k.damaged = append(k.key, 0), nested && view.Valid() != nil
 	}
-	return append(key, 0), tags, nested && view.Valid() != nil
+}
+
+func (k *shapeKey) reset() {
+	if cap(k.key) > keepScratch {
+		k.key, k.tags = nil, nil
+	}
+	k.key, k.tags, k.fields, k.large, k.damaged = k.key[:0], k.tags[:0], 0, false, false
 }
 
 // cutShapeKey takes the first field off a key; ok is false at the end.
@@ -154,7 +174,7 @@ func cutShapeKey[K string | []byte](key K) (name K, tag byte, rest K, ok bool) {
 	return key[1:end], key[end], key[end+1:], true
 }
 
-// newShape reads a key of appendShapeKey.
+// newShape reads a shape's key.
 func newShape(key string, fields int, duplicates bool) *Shape {
 	sh := &Shape{
 		Fields:     make([]ShapeField, 0, fields),

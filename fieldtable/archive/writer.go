@@ -32,9 +32,7 @@ type Writer struct {
 	body     int // where in rec the body begins
 	bodyRoom int // octets of the body that may still be kept
 	received int64
-	key      []byte   // of its shape
-	tags     []uint16 // where those of its headers are in the table
-	damaged  bool
+	shape    shapeKey
 }
 
 // maxRecord keeps lengths and offsets well within 32 bits.
@@ -86,8 +84,8 @@ func (w *Writer) BeginRedacted(d *wire.Delivery, received time.Time, removed []S
 	placed, table, tableSize := false, 0, 0
 	if !redacted {
 		table, tableSize = w.read(header)
-		places := placesSize(len(w.tags))
-		if placed = len(w.tags) > 0 && fixed+places <= min(maxPlace, limit); placed {
+		places := placesSize(w.shape.fields)
+		if placed = w.shape.fields > 0 && !w.shape.large && fixed+places <= min(maxPlace, limit); placed {
 			fixed += places
 			table += fixed - len(header)
 		}
@@ -119,7 +117,7 @@ func (w *Writer) BeginRedacted(d *wire.Delivery, received time.Time, removed []S
 	w.rec[recNames], w.rec[recNames+1], w.rec[recNames+2] = byte(len(consumerTag)), byte(len(exchange)), byte(len(key))
 	if placed {
 		w.rec[recFlags] |= recordPlaced
-		w.rec = appendPlaces(w.rec, table, tableSize, w.tags)
+		w.rec = appendPlaces(w.rec, table, tableSize, w.shape.tags)
 	}
 	if cut {
 		w.rec[recFlags] |= recordHeaderCut
@@ -189,14 +187,14 @@ func (w *Writer) Commit() (seq uint64) {
 		copy(w.seg.buf, w.rec)
 		w.rec = w.seg.buf[:len(w.rec)]
 	}
-	shape, duplicates := w.intern(w.key, len(w.tags))
+	shape, duplicates := w.intern(&w.shape, w.rec[w.header:w.body])
 	w.shapes.use(shape)
 
 	seg, n := w.seg, w.seg.n.Load()
 	w.at += uint32(len(w.rec))
 	slot := seg.slot(n)
 	binary.LittleEndian.PutUint32(slot[slotEnd:], w.at)
-	binary.LittleEndian.PutUint32(slot[slotMarks:], uint32(packMarks(len(w.tags), w.damaged, duplicates)))
+	binary.LittleEndian.PutUint32(slot[slotMarks:], uint32(packMarks(w.shape.fields, w.shape.damaged, duplicates)))
 	binary.LittleEndian.PutUint16(slot[slotShape:], shape)
 	if w.received < seg.oldest.Load() {
 		seg.oldest.Store(w.received)
@@ -206,9 +204,6 @@ func (w *Writer) Commit() (seq uint64) {
 	}
 	seg.n.Store(n + 1)
 
-	if cap(w.key) > keepScratch {
-		w.key, w.tags = nil, nil
-	}
 	w.Abort()
 	w.a.arrivals.add(w.received)
 	w.a.bell.ring()
@@ -219,21 +214,22 @@ func (w *Writer) Commit() (seq uint64) {
 // where the table begins and how many octets it has.
 func (w *Writer) read(payload []byte) (at, size int) {
 	header := wire.ViewContentHeader(payload)
-	w.key, w.tags, w.damaged = w.key[:0], w.tags[:0], false
+	k := &w.shape
 	if at = header.HeaderTableOffset(); at >= 0 {
 		table, _ := header.HeaderTable()
-		w.key, w.tags, w.damaged = appendShapeKey(w.key, w.tags, table, w.a.cfg.Dialect)
+		k.read(table, w.a.cfg.Dialect, w.a.cfg.shapeBudget())
 		size = len(table)
 	} else {
 		at = 0
-		w.key = append(w.key, 0)
+		k.reset()
+		k.key = append(k.key, 0)
 		if header.Flags()&wire.FlagHeaders != 0 {
-			w.key[0] = keyDamaged
+			k.key[0] = keyDamaged
 		}
 	}
 	if header.Valid() != nil {
-		w.damaged = true
-		w.key[len(w.key)-1] |= keyHeaderDamaged
+		k.damaged = true
+		k.key[len(k.key)-1] |= keyHeaderDamaged
 	}
 	return at, size
 }

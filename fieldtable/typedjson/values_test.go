@@ -18,11 +18,11 @@ import (
 
 const (
 	// Dialects that read a tag alike; 0-8 and 0-9 have few tags, qpid-336 its own.
-	everywhere = "lenient rabbitmq spec-0-9-1 spec-0-9 spec-0-8 qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c"
-	modern     = "lenient rabbitmq spec-0-9-1 qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c"
-	rabbitLike = "lenient rabbitmq qpid-java qpid-dotnet rabbitmq-c"
-	grammar    = "spec-0-9-1 py-amqp-legacy"
-	qpidText   = "lenient qpid-java qpid-dotnet"
+	everywhere = "lenient rabbitmq spec-0-9-1 spec-0-9 spec-0-8 qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c php-amqplib qpid-java-i8"
+	modern     = "lenient rabbitmq spec-0-9-1 qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c php-amqplib qpid-java-i8"
+	rabbitLike = "lenient rabbitmq qpid-java qpid-dotnet rabbitmq-c qpid-java-i8"
+	grammar    = "spec-0-9-1 py-amqp-legacy php-amqplib"
+	qpidText   = "lenient qpid-java qpid-dotnet qpid-java-i8"
 )
 
 // values are the boundaries of every tag: octets in hexadecimal, tag first, and the type and value
@@ -30,20 +30,20 @@ const (
 var values = []struct{ dialects, octets, kind, value string }{
 	{modern + " qpid-336", "74 00", "bool", "false"},
 	{modern + " qpid-336", "74 01", "bool", "true"},
-	{"lenient rabbitmq spec-0-9-1 qpid-dotnet py-amqp-legacy rabbitmq-c qpid-336", "74 02", "bool", "true"},
-	{"lenient rabbitmq spec-0-9-1 qpid-dotnet py-amqp-legacy rabbitmq-c qpid-336", "74 ff", "bool", "true"},
-	{"qpid-java", "74 02", "bool", "false"},
-	{"qpid-java", "74 ff", "bool", "false"},
+	{"lenient rabbitmq spec-0-9-1 qpid-dotnet py-amqp-legacy rabbitmq-c php-amqplib qpid-336", "74 02", "bool", "true"},
+	{"lenient rabbitmq spec-0-9-1 qpid-dotnet py-amqp-legacy rabbitmq-c php-amqplib qpid-336", "74 ff", "bool", "true"},
+	{"qpid-java qpid-java-i8", "74 02", "bool", "false"},
+	{"qpid-java qpid-java-i8", "74 ff", "bool", "false"},
 
-	{rabbitLike + " spec-0-9-1 qpid-336", "62 00", "int8", "0"},
-	{rabbitLike + " spec-0-9-1 qpid-336", "62 7f", "int8", "127"},
-	{rabbitLike + " spec-0-9-1 qpid-336", "62 80", "int8", "-128"},
-	{rabbitLike + " spec-0-9-1 qpid-336", "62 ff", "int8", "-1"},
+	{rabbitLike + " spec-0-9-1 php-amqplib qpid-336", "62 00", "int8", "0"},
+	{rabbitLike + " spec-0-9-1 php-amqplib qpid-336", "62 7f", "int8", "127"},
+	{rabbitLike + " spec-0-9-1 php-amqplib qpid-336", "62 80", "int8", "-128"},
+	{rabbitLike + " spec-0-9-1 php-amqplib qpid-336", "62 ff", "int8", "-1"},
 	{"py-amqp-legacy", "62 80", "uint8", "128"},
 	{"py-amqp-legacy", "62 ff", "uint8", "255"},
-	{rabbitLike + " spec-0-9-1 qpid-336", "42 00", "uint8", "0"},
-	{rabbitLike + " spec-0-9-1 qpid-336", "42 80", "uint8", "128"},
-	{rabbitLike + " spec-0-9-1 qpid-336", "42 ff", "uint8", "255"},
+	{rabbitLike + " spec-0-9-1 php-amqplib qpid-336", "42 00", "uint8", "0"},
+	{rabbitLike + " spec-0-9-1 php-amqplib qpid-336", "42 80", "uint8", "128"},
+	{rabbitLike + " spec-0-9-1 php-amqplib qpid-336", "42 ff", "uint8", "255"},
 	{"py-amqp-legacy", "42 7f", "int8", "127"},
 	{"py-amqp-legacy", "42 80", "int8", "-128"},
 
@@ -54,16 +54,17 @@ var values = []struct{ dialects, octets, kind, value string }{
 	{grammar, "73 00", "shortstr", `""`},
 	{grammar, "73 01 41", "shortstr", `"A"`},
 	{grammar, "73 02 fffe", "shortstr", `{"hex":"fffe"}`},
-	{"lenient spec-0-9-1 py-amqp-legacy", "55 7fff", "int16", "32767"},
-	{"lenient spec-0-9-1 py-amqp-legacy", "55 8000", "int16", "-32768"},
-	{"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c", "75 8000", "uint16", "32768"},
-	{"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c", "75 ffff", "uint16", "65535"},
+	{"lenient spec-0-9-1 py-amqp-legacy php-amqplib", "55 7fff", "int16", "32767"},
+	{"lenient spec-0-9-1 py-amqp-legacy php-amqplib", "55 8000", "int16", "-32768"},
+	{"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c php-amqplib qpid-java-i8", "75 8000", "uint16", "32768"},
+	{"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c php-amqplib qpid-java-i8", "75 ffff", "uint16", "65535"},
 
 	{everywhere, "49 7fffffff", "int32", "2147483647"},
 	{everywhere, "49 80000000", "int32", "-2147483648"},
 	{everywhere, "49 ffffffff", "int32", "-1"},
-	{modern, "69 80000000", "uint32", "2147483648"},
-	{modern, "69 ffffffff", "uint32", "4294967295"},
+	{strings.Replace(modern, " qpid-java-i8", "", 1), "69 80000000", "uint32", "2147483648"},
+	{strings.Replace(modern, " qpid-java-i8", "", 1), "69 ffffffff", "uint32", "4294967295"},
+	{"qpid-java-i8", "69 0000000080000000", "uint64", `"2147483648"`},
 
 	{rabbitLike + " qpid-336", "6c 7fffffffffffffff", "int64", `"9223372036854775807"`},
 	{rabbitLike + " qpid-336", "6c 8000000000000000", "int64", `"-9223372036854775808"`},
@@ -72,8 +73,8 @@ var values = []struct{ dialects, octets, kind, value string }{
 	{grammar, "6c 7fffffffffffffff", "uint64", `"9223372036854775807"`},
 	{grammar, "6c 8000000000000000", "uint64", `"9223372036854775808"`},
 	{grammar, "6c ffffffffffffffff", "uint64", `"18446744073709551615"`},
-	{"lenient rabbitmq spec-0-9-1 py-amqp-legacy", "4c 8000000000000000", "int64", `"-9223372036854775808"`},
-	{"lenient rabbitmq spec-0-9-1 py-amqp-legacy", "4c ffffffffffffffff", "int64", `"-1"`},
+	{"lenient rabbitmq spec-0-9-1 py-amqp-legacy php-amqplib", "4c 8000000000000000", "int64", `"-9223372036854775808"`},
+	{"lenient rabbitmq spec-0-9-1 py-amqp-legacy php-amqplib", "4c ffffffffffffffff", "int64", `"-1"`},
 	{"qpid-dotnet rabbitmq-c qpid-336", "4c 8000000000000000", "uint64", `"9223372036854775808"`},
 	{"qpid-dotnet rabbitmq-c qpid-336", "4c ffffffffffffffff", "uint64", `"18446744073709551615"`},
 
@@ -128,20 +129,20 @@ var values = []struct{ dialects, octets, kind, value string }{
 	{"qpid-336", "69 fffffffe", "int32", "-2"},
 	{"qpid-336", "6e", "void", "null"},
 
-	{"lenient rabbitmq qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c qpid-336", "78 00000000", "bytes", `{"hex":""}`},
+	{"lenient rabbitmq qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c php-amqplib qpid-java-i8 qpid-336", "78 00000000", "bytes", `{"hex":""}`},
 	{
-		"lenient rabbitmq qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c qpid-336",
+		"lenient rabbitmq qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c php-amqplib qpid-java-i8 qpid-336",
 		"78 00000002 6869",
 		"bytes",
 		`{"hex":"6869"}`,
 	},
 	{qpidText + " qpid-336", "6b 41", "char8", `{"hex":"41"}`},
 	{qpidText + " qpid-336", "6b ff", "char8", `{"hex":"ff"}`},
-	{"lenient rabbitmq spec-0-9-1 spec-0-9 qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c", "56", "void", "null"},
+	{"lenient rabbitmq spec-0-9-1 spec-0-9 qpid-java qpid-dotnet py-amqp-legacy rabbitmq-c php-amqplib qpid-java-i8", "56", "void", "null"},
 
-	{"lenient rabbitmq spec-0-9-1 spec-0-9 spec-0-8 py-amqp-legacy rabbitmq-c", "54 000000006553f100", "timestamp",
+	{"lenient rabbitmq spec-0-9-1 spec-0-9 spec-0-8 py-amqp-legacy rabbitmq-c php-amqplib", "54 000000006553f100", "timestamp",
 		`{"unit":"s","value":"1700000000","time":"2023-11-14T22:13:20Z"}`},
-	{"lenient rabbitmq spec-0-9-1 spec-0-9 spec-0-8 py-amqp-legacy rabbitmq-c", "54 0000000000000000", "timestamp",
+	{"lenient rabbitmq spec-0-9-1 spec-0-9 spec-0-8 py-amqp-legacy rabbitmq-c php-amqplib", "54 0000000000000000", "timestamp",
 		`{"unit":"s","value":"0","time":"1970-01-01T00:00:00Z"}`},
 	{"lenient rabbitmq", "54 ffffffffffffffff", "timestamp", `{"unit":"s","value":"-1","time":"1969-12-31T23:59:59Z"}`},
 	{
@@ -160,39 +161,39 @@ var values = []struct{ dialects, octets, kind, value string }{
 	{"lenient", "54 fffffff1886e08ff", "timestamp", `{"unit":"s","value":"-62135596801","time":null}`},
 	{"lenient", "54 8000000000000000", "timestamp", `{"unit":"s","value":"-9223372036854775808","time":null}`},
 	{
-		"qpid-java",
+		"qpid-java qpid-java-i8 qpid-336",
 		"54 0000018bcfe5687b",
 		"timestamp",
 		`{"unit":"ms","value":"1700000000123","time":"2023-11-14T22:13:20.123Z"}`,
 	},
 	{
-		"qpid-java",
+		"qpid-java qpid-java-i8 qpid-336",
 		"54 000000006553f100",
 		"timestamp",
 		`{"unit":"ms","value":"1700000000","time":"1970-01-20T16:13:20.000Z"}`,
 	},
-	{"qpid-java", "54 ffffffffffffffff", "timestamp", `{"unit":"ms","value":"-1","time":"1969-12-31T23:59:59.999Z"}`},
+	{"qpid-java qpid-java-i8 qpid-336", "54 ffffffffffffffff", "timestamp", `{"unit":"ms","value":"-1","time":"1969-12-31T23:59:59.999Z"}`},
 	{
-		"qpid-java",
+		"qpid-java qpid-java-i8 qpid-336",
 		"54 0000e677d21fdbff",
 		"timestamp",
 		`{"unit":"ms","value":"253402300799999","time":"9999-12-31T23:59:59.999Z"}`,
 	},
-	{"qpid-java", "54 0000e677d21fdc00", "timestamp", `{"unit":"ms","value":"253402300800000","time":null}`},
+	{"qpid-java qpid-java-i8 qpid-336", "54 0000e677d21fdc00", "timestamp", `{"unit":"ms","value":"253402300800000","time":null}`},
 
 	{everywhere + " qpid-336", "46 00000000", "table", `{"fields":[],"error":null}`},
 	{everywhere, "46 00000008 0161 49 00000001 00", "table",
 		`{"fields":[{"key":"a","tag":"I","type":"int32","value":1,"offset":11,"end":18}],` +
 			`"error":{"offset":19,"reason":"missing_tag","path":"k.\"\""}}`},
 	{
-		"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c",
+		"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c php-amqplib qpid-java-i8",
 		"41 00000000",
 		"array",
 		`{"items":[],"error":null}`,
 	},
-	{"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c", "41 00000003 7401 56", "array",
+	{"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c php-amqplib qpid-java-i8", "41 00000003 7401 56", "array",
 		`{"items":[{"tag":"t","type":"bool","value":true,"offset":11,"end":13},{"tag":"V","type":"void","value":null,"offset":13,"end":14}],"error":null}`},
-	{"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c", "41 00000003 56 ff 56", "array",
+	{"lenient rabbitmq spec-0-9-1 qpid-java py-amqp-legacy rabbitmq-c php-amqplib qpid-java-i8", "41 00000003 56 ff 56", "array",
 		`{"items":[{"tag":"V","type":"void","value":null,"offset":11,"end":12}],` +
 			`"error":{"offset":12,"reason":"unknown_tag","path":"k[1]","tag":"ÿ"}}`},
 }

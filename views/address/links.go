@@ -25,9 +25,12 @@ type Links struct {
 	Open uint64
 }
 
-func (l Links) url(path string, q State) string {
+func (l Links) url(path string, s State) string { return l.urlOn(path, s, ^Pages(0)) }
+
+// urlOn is the address of a page with what these pages take of a state.
+func (l Links) urlOn(path string, s State, pages Pages) string {
 	u := l.Base + path
-	if v := q.Values(); len(v) > 0 {
+	if v := s.valuesOn(pages); len(v) > 0 {
 		u += "?" + v.Encode()
 	}
 	return u
@@ -170,25 +173,26 @@ func (l Links) Form(seq uint64) string {
 	return l.Base + messagePath(seq)
 }
 
-// HiddenFields are the fields that such a form carries along: the page's state without what the form asks
-// for.
+// HiddenFields are the fields that such a form carries along: the bytes, if they are pasted, and the
+// page's state without what the form asks for.
 func (l Links) HiddenFields(without ...string) [][2]string {
-	v := l.State.Values()
-	if l.Pasted != "" {
-		pasted, err := url.ParseQuery(l.Pasted)
-		if err == nil {
-			maps.Copy(v, pasted)
-		}
+	fields := l.State.HiddenFields(without...)
+	pasted, err := url.ParseQuery(l.Pasted)
+	if err != nil {
+		return fields
 	}
-	var fields [][2]string
-	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if !slices.Contains(without, name) {
-			for _, s := range v[name] {
-				fields = append(fields, [2]string{name, s})
-			}
+	for _, name := range slices.Sorted(maps.Keys(pasted)) {
+		for _, value := range pasted[name] {
+			fields = append(fields, [2]string{name, value})
 		}
 	}
 	return fields
+}
+
+// FilterFields are those that the filter's form carries along. It asks for the filter and the time
+// range, and leads to the newest page.
+func (l Links) FilterFields() [][2]string {
+	return l.State.fromStart().HiddenFields("q", "from", "to", "damaged")
 }
 
 // Paste is the page that reads bytes from elsewhere.
@@ -235,15 +239,7 @@ func (l Links) JSON(seq uint64) string {
 
 // Live is the address of the websocket under the current filter, without the cursor.
 func (l Links) Live() string {
-	q := State{
-		Q:       l.State.Q,
-		Columns: l.State.Columns,
-		From:    l.State.From,
-		Zone:    l.State.Zone,
-		Dialect: l.State.Dialect,
-		Facet:   l.State.Facet,
-	}
-	return l.url("/live", q)
+	return l.urlOn("/live", l.State.fromStart(), OnFeed)
 }
 
 // Summary is where the total, the histogram and the values are counted over everything that the
@@ -255,9 +251,9 @@ func (l Links) Summary() string {
 // Export is a file of everything that the page lists, in the form of this extension, whatever page
 // of it is shown.
 func (l Links) Export(extension string) string {
-	q := l.State.fromStart()
-	q.Limit, q.Facet, q.Sort, q.Damaged = 0, "", Sort{}, false
-	return l.url("/export."+extension, q)
+	s := l.State.fromStart()
+	s.Limit = 0
+	return l.urlOn("/export."+extension, s, OnExport)
 }
 
 // Complete is where the filter's input asks for names; the text before the cursor is added as q.

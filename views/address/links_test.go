@@ -46,14 +46,35 @@ func TestStateIsKeptInLinks(t *testing.T) {
 			t.Errorf("sort=%s: read again %+v", in, again)
 		}
 	}
-	// The form keeps what its own fields do not hold.
-	fields := Kept(q, []string{"q"})
-	var names []string
-	for _, f := range fields {
-		names = append(names, f[0]+"="+f[1])
+}
+
+// A form keeps what its own fields do not hold.
+func TestHiddenFields(t *testing.T) {
+	s, bad := Parse(mustQuery(t, "q=a&cols=b&sort=b:desc&facet=c&damaged=1&tz=Europe/Berlin&limit=20&at=4&after=9&from=2026-01-31"))
+	if len(bad) > 0 {
+		t.Fatal(bad)
 	}
-	if got := strings.Join(names, " "); got != "cols=b tz=Europe/Berlin limit=20 facet=c sort=b:desc damaged=1" {
-		t.Errorf("the form keeps %s", got)
+	l := Links{State: s, Pasted: "z=abc&as=table"}
+	for _, tt := range []struct {
+		name   string
+		fields [][2]string
+		want   string
+	}{
+		{"filter", l.FilterFields(), "cols=b tz=Europe/Berlin limit=20 facet=c sort=b:desc"},
+		{
+			"pasted", l.HiddenFields("q", "at"),
+			"after=9 cols=b tz=Europe/Berlin from=2026-01-30T23:00:00Z limit=20 facet=c sort=b:desc damaged=1 as=table z=abc",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var names []string
+			for _, f := range tt.fields {
+				names = append(names, f[0]+"="+f[1])
+			}
+			if got := strings.Join(names, " "); got != tt.want {
+				t.Errorf("carried along are\n%s, want\n%s", got, tt.want)
+			}
+		})
 	}
 }
 
@@ -91,7 +112,7 @@ func TestQueryRoundTrip(t *testing.T) {
 		t.Errorf("read back as %+v (bad: %v), want %+v", got, bad, q)
 	}
 	if v := (State{}).Values(); len(v) != 0 {
-		t.Errorf("the zero Query is written as %s", v.Encode())
+		t.Errorf("the zero State is written as %s", v.Encode())
 	}
 }
 
@@ -129,13 +150,13 @@ func TestParseQuery(t *testing.T) {
 		}
 		got, bad := Parse(v)
 		if b := strings.Join(bad, " "); b != tt.bad {
-			t.Errorf("ParseQuery(%s): bad are %q, want %q", tt.in, b, tt.bad)
+			t.Errorf("Parse(%s): bad are %q, want %q", tt.in, b, tt.bad)
 		}
 		if tt.bad == "limit" || tt.bad != "" {
 			continue
 		}
 		if !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("ParseQuery(%s) = %+v, want %+v", tt.in, got, tt.want)
+			t.Errorf("Parse(%s) = %+v, want %+v", tt.in, got, tt.want)
 		}
 	}
 }

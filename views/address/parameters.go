@@ -1,0 +1,300 @@
+package address
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Pages is a set of pages that take a parameter.
+type Pages uint8
+
+// The pages, as far as they take different parameters.
+const (
+	OnList    Pages = 1 << iota // the list, alone or beside a message
+	OnMessage                   // a message, from the archive or pasted
+	OnFeed                      // new rows as they arrive
+	OnSummary                   // the counts over everything that a list shows
+	OnExport                    // a file of it
+	OnCompare                   // messages side by side
+	OnPaste                     // bytes from elsewhere
+)
+
+const onLists = OnList | OnMessage | OnSummary // a message stays beside its list
+
+// Parameter is one parameter of the pages' addresses.
+type Parameter struct {
+	Name    string
+	Meaning string // in a few words
+	Pages   Pages  // that take it
+
+	// read takes a value that is not empty into a state and reports whether it can be read. write gives
+	// the value of a state, "" where it is at its zero value. Nil for a parameter that is no part of a
+	// State; columns have several values, which values gives.
+	read   func(*State, string) bool
+	write  func(*State) string
+	values func(*State) []string
+}
+
+// of returns the values of a state, none where it is at its zero value.
+func (p Parameter) of(s *State) []string {
+	switch {
+	case p.values != nil:
+		return p.values(s)
+	case p.write == nil:
+		return nil
+	}
+	if v := p.write(s); v != "" {
+		return []string{v}
+	}
+	return nil
+}
+
+// Parameters are all of them, in the order that they are read and that forms carry them in.
+func Parameters() []Parameter {
+	table := parameters()
+	return table[:]
+}
+
+func parameters() [27]Parameter {
+	return [...]Parameter{
+		{
+			Name: "q", Meaning: "the filter", Pages: onLists | OnFeed | OnExport,
+			read:  func(s *State, v string) bool { s.Q = v; return true },
+			write: func(s *State) string { return s.Q },
+		},
+		{
+			Name: "before", Meaning: "messages older than this one", Pages: OnList | OnMessage,
+			read:  func(s *State, v string) bool { return readNumber(&s.Before, v) },
+			write: func(s *State) string { return number(s.Before) },
+		},
+		{
+			Name: "after", Meaning: "messages newer than this one; 0: the oldest", Pages: OnList | OnMessage | OnFeed,
+			read: func(s *State, v string) bool {
+				s.Oldest = v == "0"
+				return readNumber(&s.After, v)
+			},
+			write: func(s *State) string {
+				if s.Oldest {
+					return "0"
+				}
+				return number(s.After)
+			},
+		},
+		{
+			Name: "cols", Meaning: "headers as columns", Pages: onLists | OnFeed | OnExport,
+			read: func(s *State, v string) bool {
+				s.Columns = append(s.Columns, splitPaths(v)...)
+				return true
+			},
+			values: func(s *State) []string { return s.Columns },
+		},
+		{
+			Name: "tz", Meaning: "the time zone of the page", Pages: onLists | OnFeed | OnExport | OnPaste,
+			read:  readZone,
+			write: func(s *State) string { return s.Zone },
+		},
+		{
+			Name: "from", Meaning: "received at or after", Pages: onLists | OnFeed | OnExport,
+			read:  func(s *State, v string) bool { return readMoment(&s.From, v, s.Location()) },
+			write: func(s *State) string { return moment(s.From) },
+		},
+		{
+			Name: "to", Meaning: "received before", Pages: onLists | OnExport,
+			read:  func(s *State, v string) bool { return readMoment(&s.To, v, s.Location()) },
+			write: func(s *State) string { return moment(s.To) },
+		},
+		{
+			Name: "dialect", Meaning: "how tables are read", Pages: onLists | OnFeed | OnExport | OnCompare | OnPaste,
+			read:  func(s *State, v string) bool { s.Dialect = v; return true },
+			write: func(s *State) string { return s.Dialect },
+		},
+		{
+			Name: "order", Meaning: "the order of the fields: az, packs", Pages: onLists | OnExport | OnPaste,
+			read: readOrder,
+			write: func(s *State) string {
+				switch {
+				case s.Sorted:
+					return "az"
+				case s.Packs:
+					return "packs"
+				}
+				return ""
+			},
+		},
+		{
+			Name: "at", Meaning: "the offset of a value shown alone", Pages: OnMessage | OnPaste,
+			read:  func(s *State, v string) bool { return readSmall(&s.At, v) },
+			write: func(s *State) string { return small(s.At) },
+		},
+		{
+			Name: "skip", Meaning: "elements left out before the first one shown", Pages: OnMessage | OnPaste,
+			read:  func(s *State, v string) bool { return readSmall(&s.Skip, v) },
+			write: func(s *State) string { return small(s.Skip) },
+		},
+		{
+			Name: "hex", Meaning: "a byte in the first row of bytes, or the bytes to inspect", Pages: OnMessage | OnPaste,
+			read:  func(s *State, v string) bool { return readSmall(&s.Hex, v) },
+			write: func(s *State) string { return small(s.Hex) },
+		},
+		{
+			Name: "b", Meaning: "marked bytes", Pages: OnMessage | OnPaste,
+			read: func(s *State, v string) bool { return readRange(&s.Bytes, v) },
+			write: func(s *State) string {
+				if s.Bytes.Empty() {
+					return ""
+				}
+				return strconv.Itoa(s.Bytes.Start) + "-" + strconv.Itoa(s.Bytes.End-1)
+			},
+		},
+		{
+			Name: "body", Meaning: "the first byte shown of the body", Pages: OnMessage | OnPaste,
+			read:  func(s *State, v string) bool { return readSmall(&s.Body, v) },
+			write: func(s *State) string { return small(s.Body) },
+		},
+		{
+			Name: "tab", Meaning: "a view of the headers: readings, x-death, code", Pages: OnMessage | OnPaste,
+			read:  func(s *State, v string) bool { s.Tab = v; return true },
+			write: func(s *State) string { return s.Tab },
+		},
+		{
+			Name: "lang", Meaning: "the client that code is for", Pages: OnMessage | OnPaste,
+			read:  func(s *State, v string) bool { s.Lang = v; return true },
+			write: func(s *State) string { return s.Lang },
+		},
+		{
+			Name: "view", Meaning: "full: the message without the list", Pages: OnMessage | OnPaste,
+			read: func(s *State, v string) bool { s.Full = v == "full"; return true },
+			write: func(s *State) string {
+				if s.Full {
+					return "full"
+				}
+				return ""
+			},
+		},
+		{
+			Name: "limit", Meaning: "rows a page", Pages: onLists | OnExport,
+			read: func(s *State, v string) bool {
+				ok := readSmall(&s.Limit, v)
+				s.Limit = min(s.Limit, maxLimit)
+				return ok
+			},
+			write: func(s *State) string { return small(s.Limit) },
+		},
+		{
+			Name: "facet", Meaning: "the header whose values are counted", Pages: onLists | OnFeed,
+			read:  func(s *State, v string) bool { s.Facet = v; return true },
+			write: func(s *State) string { return s.Facet },
+		},
+		{
+			Name: "sort", Meaning: "the column that a page is put in order by", Pages: onLists,
+			read:  func(s *State, v string) bool { s.Sort = parseSort(v); return true },
+			write: func(s *State) string { return s.Sort.String() },
+		},
+		{
+			Name: "damaged", Meaning: "1: messages that cannot be decided are listed too", Pages: onLists,
+			read: func(s *State, v string) bool {
+				s.Damaged = v == "1"
+				return v == "0" || v == "1"
+			},
+			write: func(s *State) string {
+				if s.Damaged {
+					return "1"
+				}
+				return ""
+			},
+		},
+		{Name: "slow", Meaning: "1: fewer, larger batches", Pages: OnFeed},
+		{Name: "m", Meaning: "a message to compare", Pages: OnCompare},
+		{Name: "with", Meaning: "older or newer: the nearest of the same routing key", Pages: OnCompare},
+		{Name: "base64", Meaning: "the bytes, as base64", Pages: OnPaste},
+		{Name: "z", Meaning: "the bytes, deflated, as base64", Pages: OnPaste},
+		{Name: "as", Meaning: "what the bytes are: header, table", Pages: OnPaste},
+	}
+}
+
+const maxLimit = 1000 // rows a page
+
+func readNumber(n *uint64, v string) bool {
+	read, err := strconv.ParseUint(v, 10, 63)
+	if err == nil {
+		*n = read
+	}
+	return err == nil
+}
+
+func number(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+func readSmall(n *int, v string) bool {
+	read, err := strconv.ParseUint(v, 10, 31)
+	if err == nil {
+		*n = int(read)
+	}
+	return err == nil
+}
+
+func small(n int) string { return number(uint64(max(n, 0))) }
+
+func readZone(s *State, v string) bool {
+	if v == "UTC" {
+		return true
+	}
+	// "Local" would be the zone of the machine that the explorer runs on.
+	if _, err := time.LoadLocation(v); err != nil || v == "Local" {
+		return false
+	}
+	s.Zone = v
+	return true
+}
+
+func readMoment(t *time.Time, v string, zone *time.Location) bool {
+	for _, layout := range []string{
+		time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02",
+	} {
+		if read, err := time.ParseInLocation(layout, v, zone); err == nil {
+			*t = read.UTC()
+			return true
+		}
+	}
+	return false
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+func readOrder(s *State, v string) bool {
+	switch v {
+	case "wire":
+	case "az":
+		s.Sorted = true
+	case "packs":
+		s.Packs = true
+	default:
+		return false
+	}
+	return true
+}
+
+// readRange reads the first and the last byte of a range, or one byte.
+func readRange(r *Range, v string) bool {
+	first, last, found := strings.Cut(v, "-")
+	if !found {
+		last = first
+	}
+	from, err1 := strconv.ParseUint(first, 10, 31)
+	to, err2 := strconv.ParseUint(last, 10, 31)
+	if err1 != nil || err2 != nil || to < from || to == 1<<31-1 {
+		return false
+	}
+	*r = Range{int(from), int(to) + 1}
+	return true
+}
