@@ -258,8 +258,16 @@ func TestLiveFeed(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
 
 	// The strip and the keys follow, unless the reader is in them.
-	strip := viewtest.Render(t, shell.BrokerStrip(source.Status{State: source.Blocked, Name: "q<1>", Mode: "drain"}, viewtest.Now))
-	feed.send(map[string]any{"t": "status", "html": strip, "keys": viewtest.Render(t, listing.KeyPanel(listing.KeyList{}, address.Links{}))})
+	strip := viewtest.Render(t, shell.BrokerStrip(source.Status{
+		State: source.Blocked,
+		Name:  "q<1>",
+		Mode:  "drain",
+	}, viewtest.Now))
+	feed.send(map[string]any{
+		"t":    "status",
+		"html": strip,
+		"keys": viewtest.Render(t, listing.KeyPanel(listing.KeyList{}, address.Links{})),
+	})
 	b.wait(
 		`document.querySelector("#broker .state").textContent.trim() === "blocked" && document.querySelector("#broker .queue").textContent.trim() === "q<1>"`,
 	)

@@ -39,34 +39,42 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	t.Helper()
 	r := rand.New(rand.NewSource(4))
 	base := func(q address.State) Page {
-		return Page{Page: listing.Page{Frame: shell.Frame{
-			Links: address.Links{State: q}, Assets: assets, Now: viewtest.Now,
-			Broker: source.Status{
-				State:     source.Consuming,
-				Since:     viewtest.Now.Add(-41 * time.Minute),
-				Mode:      source.Peek,
-				Name:      "orders.dead-letter",
-				Held:      312,
-				Window:    1000,
-				GivenBack: 0,
-				Product:   "RabbitMQ",
-				Version:   "3.10.8",
-				Kept: source.Kept{
-					Messages: 12340,
-					Evicted:  1204,
-					Oldest:   viewtest.Now.Add(-3 * time.Hour),
-					Bytes:    41 << 20,
-					MaxBytes: 256 << 20,
-					Rate:     48.2,
+		return Page{Page: listing.Page{
+			Frame: shell.Frame{
+				Links: address.Links{State: q}, Assets: assets, Now: viewtest.Now,
+				Broker: source.Status{
+					State:     source.Consuming,
+					Since:     viewtest.Now.Add(-41 * time.Minute),
+					Mode:      source.Peek,
+					Name:      "orders.dead-letter",
+					Held:      312,
+					Window:    1000,
+					GivenBack: 0,
+					Product:   "RabbitMQ",
+					Version:   "3.10.8",
+					Kept: source.Kept{
+						Messages: 12340,
+						Evicted:  1204,
+						Oldest:   viewtest.Now.Add(-3 * time.Hour),
+						Bytes:    41 << 20,
+						MaxBytes: 256 << 20,
+						Rate:     48.2,
+					},
+					PublishCommand: `rabbitmqadmin publish exchange=amq.default routing_key=orders.dead-letter payload=hello properties='{"headers":{"tenant":"acme","retries":5}}'`,
 				},
-				PublishCommand: `rabbitmqadmin publish exchange=amq.default routing_key=orders.dead-letter payload=hello properties='{"headers":{"tenant":"acme","retries":5}}'`,
 			},
-		}, Bar: listing.QueryBar{Query: q.Q, Live: true, Exports: fixtureExports(), ExportLimit: 100_000}, Keys: fixtureKeys(), Chart: fixtureChart(r)}}
+			Bar:   listing.QueryBar{Query: q.Q, Live: true, Exports: fixtureExports(), ExportLimit: 100_000},
+			Keys:  fixtureKeys(),
+			Chart: fixtureChart(r),
+		}}
 	}
 	rows := func(n int) []listing.Row {
 		var rows []listing.Row
 		for i := range n {
-			rows = append(rows, fixtureRow(r, uint64(12340-i), viewtest.Now.Add(-time.Duration(i)*137*time.Millisecond)))
+			rows = append(
+				rows,
+				fixtureRow(r, uint64(12340-i), viewtest.Now.Add(-time.Duration(i)*137*time.Millisecond)),
+			)
 		}
 		return rows
 	}
@@ -109,7 +117,10 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 		}
 	}
 	p.Bar.Live = false
-	p.Bar.Chips = []listing.Chip{{Text: "tenant = 'acme'", Without: "retries > 3"}, {Text: "retries > 3", Without: "tenant = 'acme'"}}
+	p.Bar.Chips = []listing.Chip{
+		{Text: "tenant = 'acme'", Without: "retries > 3"},
+		{Text: "retries > 3", Without: "tenant = 'acme'"},
+	}
 	p.Bar.Explain = &query.Explain{
 		Keys:          []string{"tenant", "retries"},
 		Shapes:        41,
@@ -163,9 +174,16 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	}
 	add("facet", p)
 
-	p = base(address.State{From: viewtest.Now.Add(-10 * time.Minute), To: viewtest.Now.Add(-5 * time.Minute), Facet: "a b"})
+	p = base(address.State{
+		From:  viewtest.Now.Add(-10 * time.Minute),
+		To:    viewtest.Now.Add(-5 * time.Minute),
+		Facet: "a b",
+	})
 	p.Chart.From, p.Chart.To = p.Links.State.From, p.Links.State.To
-	p.Facet = &listing.Facet{Facet: query.Facet{Operand: "a b"}, Error: &query.Error{Offset: 2, Msg: "Expected nothing more here."}}
+	p.Facet = &listing.Facet{
+		Facet: query.Facet{Operand: "a b"},
+		Error: &query.Error{Offset: 2, Msg: "Expected nothing more here."},
+	}
 	p.List = listing.List{Rows: rows(20), Total: 12340, Last: 12340, Count: total(20, 0, true)}
 	p.Bar.Live = false
 	add("range", p)
@@ -241,8 +259,16 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 			e.Str("emoji", "🐇❤\ufe0f")
 		}),
 	}))
-	add("deep", open(address.State{}, facts.Message{RoutingKey: []byte("deep"), HasHeaders: true, Headers: viewtest.DeepTable(31)}))
-	add("array", open(address.State{}, facts.Message{RoutingKey: []byte("array"), HasHeaders: true, Headers: viewtest.BigArray(120_000)}))
+	add("deep", open(address.State{}, facts.Message{
+		RoutingKey: []byte("deep"),
+		HasHeaders: true,
+		Headers:    viewtest.DeepTable(31),
+	}))
+	add("array", open(address.State{}, facts.Message{
+		RoutingKey: []byte("array"),
+		HasHeaders: true,
+		Headers:    viewtest.BigArray(120_000),
+	}))
 	at := 4 // the array is the first field
 	add("zoomed", open(address.State{
 		At:   at,
@@ -289,7 +315,11 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	all[len(all)-2].name = "inspected"
 
 	p = base(address.State{})
-	p.Broker.Kept, p.Broker.Held = source.Kept{MaxBytes: p.Broker.Kept.MaxBytes, Bytes: p.Broker.Kept.Bytes, Oldest: p.Broker.Kept.Oldest}, 0
+	p.Broker.Kept, p.Broker.Held = source.Kept{
+		MaxBytes: p.Broker.Kept.MaxBytes,
+		Bytes:    p.Broker.Kept.Bytes,
+		Oldest:   p.Broker.Kept.Oldest,
+	}, 0
 	p.Keys, p.Chart = listing.KeyList{}, listing.Histogram{}
 	add("empty", p)
 	fresh := base(address.State{})
@@ -310,7 +340,11 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	p.Broker.Since, p.Broker.NextAttempt = viewtest.Now.Add(-3*time.Minute), viewtest.Now.Add(4*time.Second)
 	add("down", p)
 	p = base(address.State{Q: "tennant = 'acme'"})
-	p.List = listing.List{Empty: listing.EmptyNoMatch, Nearest: []string{"tenant = 'acme'", "tenant-id = 'acme'"}, Total: 12340}
+	p.List = listing.List{
+		Empty:   listing.EmptyNoMatch,
+		Nearest: []string{"tenant = 'acme'", "tenant-id = 'acme'"},
+		Total:   12340,
+	}
 	p.Bar.Explain = &query.Explain{Keys: []string{"tennant"}, Shapes: 41, Skipped: 12340}
 	add("nomatch", p)
 	p = base(address.State{Q: "retries > AND x"})
@@ -448,7 +482,13 @@ func fixtureFacet() *listing.Facet {
 		Explain: query.Explain{Scanned: 9900},
 	}}
 	for i, text := range []string{"acme", "globex", "<b>initech</b>", "", "umbrella\u202egro", strings.Repeat("very long ", 20), "42"} {
-		v := query.FacetValue{Text: text, Tag: 'S', Kind: fieldtable.KindLongStr, Count: uint64(2000 / (i + 1)), Cut: i == 5}
+		v := query.FacetValue{
+			Text:  text,
+			Tag:   'S',
+			Kind:  fieldtable.KindLongStr,
+			Count: uint64(2000 / (i + 1)),
+			Cut:   i == 5,
+		}
 		if i == 6 {
 			v.Tag, v.Kind = 'I', fieldtable.KindInt32
 		}

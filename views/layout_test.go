@@ -160,7 +160,10 @@ func TestLayout(t *testing.T) {
 }
 
 func zoned(zone string, now time.Time) Page {
-	return Page{Page: listing.Page{Frame: shell.Frame{Links: address.Links{State: address.State{Zone: zone}}, Now: now}}}
+	return Page{Page: listing.Page{Frame: shell.Frame{
+		Links: address.Links{State: address.State{Zone: zone}},
+		Now:   now,
+	}}}
 }
 
 // Sentences have spaces between their words and say what is meant.

@@ -22,6 +22,7 @@ type Page struct {
 	listing.Page
 	// Opened is the opened message; nil when none is open.
 	Opened *opened.Opened
-	// Problem stands where the opened message would: evicted, not there yet. Nil when there is none.
+	// Problem stands where the opened message would: evicted, not there yet. Nil when there is
+	// none.
 	Problem *kit.Problem
 }

@@ -68,7 +68,9 @@ func TestRowsHoldStill(t *testing.T) {
 	b.wait(first + ` === "12342" && !(` + pill + `) && !(` + still + `)`)
 
 	// A press without a move before it.
-	pressed := b.text(`document.elementFromPoint(` + kit.Itoa(int(x)) + `, ` + kit.Itoa(int(y)) + `).closest("tr").dataset.seq`)
+	pressed := b.text(
+		`document.elementFromPoint(` + kit.Itoa(int(x)) + `, ` + kit.Itoa(int(y)) + `).closest("tr").dataset.seq`,
+	)
 	b.mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
 	b.wait(still)
 	feed.rows(12342, 12345, 0)
@@ -133,7 +135,10 @@ func TestTabStops(t *testing.T) {
 	b.wait(`!document.activeElement.closest("#keys")`)
 	b.wait(stops + ` === "Has x-death"`)
 	// Also after the names are drawn again.
-	feed.send(map[string]any{"t": "status", "keys": viewtest.Render(t, listing.KeyPanel(fixtureKeys(), address.Links{}))})
+	feed.send(map[string]any{
+		"t":    "status",
+		"keys": viewtest.Render(t, listing.KeyPanel(fixtureKeys(), address.Links{})),
+	})
 	b.wait(stops + ` === "Has tenant"`)
 
 	// The panel of help has the focus while it is open.
@@ -192,7 +197,11 @@ func arrayServer(t *testing.T) *httptest.Server {
 	mux.HandleFunc("GET /m/{seq}", func(w http.ResponseWriter, r *http.Request) {
 		q, _ := address.Parse(r.URL.Query())
 		seq := uint64(r.PathValue("seq")[0] - '0')
-		p := Page{Page: listing.Page{Frame: shell.Frame{Links: address.Links{State: q}, Assets: assets, Now: viewtest.Now}}}
+		p := Page{Page: listing.Page{Frame: shell.Frame{
+			Links:  address.Links{State: q},
+			Assets: assets,
+			Now:    viewtest.Now,
+		}}}
 		in := opened.Build(facts.Message{
 			Seq:        seq,
 			HasHeaders: true,

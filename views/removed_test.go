@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/address"
@@ -28,9 +29,9 @@ func TestRemovedValues(t *testing.T) {
 		e.Value("odd", 'Z', []byte("****"))
 	})
 	const first = 20 // where the table begins in the content header
-	span := func(text string, offset, size int) address.Range {
+	span := func(text string, offset, size int) archive.Span {
 		at := strings.Index(string(table), text) + offset + first
-		return address.Range{Start: at, End: at + size}
+		return archive.Span{From: at, To: at + size}
 	}
 	m := facts.Message{
 		Seq:           1,
@@ -38,8 +39,8 @@ func TestRemovedValues(t *testing.T) {
 		HasHeaders:    true,
 		HeadersOffset: first,
 		ContentHeader: append(make([]byte, first), table...),
-		Removed: []address.Range{
-			{Start: 14, End: 17},
+		Removed: []archive.Span{
+			{From: 14, To: 17},
 			span("token", 10, 6),
 			span("authF", 9, 7),
 			span("secretS", 11, 3),

@@ -93,27 +93,31 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 		Properties:    []wire.Property{{Name: "message_id", Raw: raw}},
 		PropertiesErr: hostile,
 	}, opened.Options{})
-	p := Page{Opened: &in, Page: listing.Page{Frame: shell.Frame{
-		Title: hostile,
-		Links: address.Links{State: address.State{Q: hostile, Columns: []string{hostile}}},
-		Broker: source.Status{
-			Name:           hostile,
-			Error:          hostile,
-			Mode:           source.Peek,
-			Product:        hostile,
-			Policy:         hostile,
-			QueueType:      hostile,
-			URL:            hostile,
-			Management:     hostile,
-			Blocked:        hostile,
-			PublishCommand: "x",
-		}},
+	p := Page{Opened: &in, Page: listing.Page{
+		Frame: shell.Frame{
+			Title: hostile,
+			Links: address.Links{State: address.State{Q: hostile, Columns: []string{hostile}}},
+			Broker: source.Status{
+				Name:           hostile,
+				Error:          hostile,
+				Mode:           source.Peek,
+				Product:        hostile,
+				Policy:         hostile,
+				QueueType:      hostile,
+				URL:            hostile,
+				Management:     hostile,
+				Blocked:        hostile,
+				PublishCommand: "x",
+			}},
 		Bar: listing.QueryBar{
 			Query: hostile,
 			Error: &query.Error{Offset: 0, End: len(hostile), Msg: hostile},
 			Chips: []listing.Chip{{Text: hostile, Without: ""}, {Text: hostile, Without: ""}},
 		},
-		Keys: listing.KeyList{Keys: []archive.KeyCount{{Key: hostile, Count: 1, Tags: map[byte]uint64{0: 1}}}, Messages: 1},
+		Keys: listing.KeyList{
+			Keys:     []archive.KeyCount{{Key: hostile, Count: 1, Tags: map[byte]uint64{0: 1}}},
+			Messages: 1,
+		},
 		List: listing.List{
 			Rows: []listing.Row{{
 				Seq:        1,
@@ -129,7 +133,10 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 			Counts: []uint64{1, 0},
 			Series: []query.Series{{Text: hostile, Counts: []uint64{1, 0}, Total: 1}},
 		}},
-		Facet: &listing.Facet{Facet: query.Facet{Operand: hostile, Values: []query.FacetValue{{Text: hostile, Count: 1}}}},
+		Facet: &listing.Facet{Facet: query.Facet{
+			Operand: hostile,
+			Values:  []query.FacetValue{{Text: hostile, Count: 1}},
+		}},
 	}}
 	html := viewtest.Render(t, Document(p))
 	// What is typed into the filter goes back into its field as it was.
@@ -145,11 +152,13 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 		t.Errorf("the text stands exactly in %d places, want 26 or more", n)
 	}
 	capture := &Found{Notes: []string{hostile}, Messages: []FoundMessage{{Exchange: raw, RoutingKey: raw}}}
-	if html := viewtest.Render(t, found(capture)); strings.Contains(html, "<script>") || strings.Count(html, want) != 3 {
+	if html := viewtest.Render(t, found(capture)); strings.Contains(html, "<script>") ||
+		strings.Count(html, want) != 3 {
 		t.Error("what a capture holds is not exact and inert")
 	}
 	problem := &kit.Problem{Title: hostile, Msg: hostile, Hint: hostile, Code: hostile}
-	if html := viewtest.Render(t, ErrorPage(p.Frame, problem)); strings.Contains(html, "<script>") || strings.Count(html, want) < 4 {
+	if html := viewtest.Render(t, ErrorPage(p.Frame, problem)); strings.Contains(html, "<script>") ||
+		strings.Count(html, want) < 4 {
 		t.Error("a problem's text is not exact and inert")
 	}
 }
@@ -258,7 +267,11 @@ func TestPagesAreQuick(t *testing.T) {
 		"one array": viewtest.BigArray(13_000),
 	} {
 		d := best(10, func() {
-			in := opened.Build(facts.Message{Seq: 1, Headers: encoded, HasHeaders: true}, opened.Options{Now: viewtest.Now})
+			in := opened.Build(facts.Message{
+				Seq:        1,
+				Headers:    encoded,
+				HasHeaders: true,
+			}, opened.Options{Now: viewtest.Now})
 			viewtest.Render(t, InspectorPane(address.Links{}, &in, nil))
 		})
 		t.Logf("%s, %d bytes: %v", name, len(encoded), d)

@@ -8,7 +8,8 @@ import (
 	"github.com/headerglass/headerglass/views/shell"
 )
 
-// TestEveryModeIsWorded: none falls back on what is said without one, and only drain is said to remove.
+// TestEveryModeIsWorded: none falls back on what is said without one, and only drain is said to
+// remove.
 func TestEveryModeIsWorded(t *testing.T) {
 	none := shell.ConductOf(source.Status{})
 	for _, m := range source.Modes() {

@@ -9,7 +9,6 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views"
-	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
 	"github.com/headerglass/headerglass/views/listing"
 	"github.com/headerglass/headerglass/views/opened"
@@ -84,9 +83,7 @@ func (s *Server) opened(m archive.Message, d *fieldtable.Dialect) facts.Message 
 	if ok {
 		v.HeadersOffset = h.HeaderTableOffset()
 	}
-	for _, s := range m.Removed() {
-		v.Removed = append(v.Removed, address.Range{Start: s.From, End: s.To})
-	}
+	v.Removed = m.Removed()
 	v.Properties, v.PropertiesErr = properties(h)
 	return v
 }

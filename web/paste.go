@@ -15,6 +15,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views"
@@ -308,7 +309,7 @@ func (s *Server) inspectBytes(
 		}
 		o.Pasted.OtherURL = links(
 			other,
-		).Opened(0, func(q *address.State) { q.At, q.Skip, q.Hex, q.Bytes = 0, 0, 0, address.Range{} })
+		).Opened(0, func(q *address.State) { q.At, q.Skip, q.Hex, q.Bytes = 0, 0, 0, archive.Span{} })
 	}
 	if len(packed) > maxPasteParam {
 		s.fullDecodes.Add(1)

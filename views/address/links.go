@@ -173,8 +173,8 @@ func (l Links) Form(seq uint64) string {
 	return l.Base + messagePath(seq)
 }
 
-// HiddenFields are the fields that such a form carries along: the bytes, if they are pasted, and the
-// page's state without what the form asks for.
+// HiddenFields are the fields that such a form carries along: the bytes, if they are pasted, and
+// the page's state without what the form asks for.
 func (l Links) HiddenFields(without ...string) [][2]string {
 	fields := l.State.HiddenFields(without...)
 	pasted, err := url.ParseQuery(l.Pasted)

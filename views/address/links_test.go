@@ -1,6 +1,7 @@
 package address
 
 import (
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -50,7 +51,9 @@ func TestStateIsKeptInLinks(t *testing.T) {
 
 // A form keeps what its own fields do not hold.
 func TestHiddenFields(t *testing.T) {
-	s, bad := Parse(mustQuery(t, "q=a&cols=b&sort=b:desc&facet=c&damaged=1&tz=Europe/Berlin&limit=20&at=4&after=9&from=2026-01-31"))
+	s, bad := Parse(
+		mustQuery(t, "q=a&cols=b&sort=b:desc&facet=c&damaged=1&tz=Europe/Berlin&limit=20&at=4&after=9&from=2026-01-31"),
+	)
 	if len(bad) > 0 {
 		t.Fatal(bad)
 	}
@@ -101,7 +104,7 @@ func TestQueryRoundTrip(t *testing.T) {
 		At:      4,
 		Skip:    500,
 		Hex:     4096,
-		Bytes:   Range{34, 59},
+		Bytes:   archive.Span{From: 34, To: 59},
 		Body:    4096,
 		Tab:     "readings",
 		Full:    true,
@@ -137,8 +140,8 @@ func TestParseQuery(t *testing.T) {
 		{"from=2026-01-31T10:00:00%2B01:00", State{From: time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)}, ""},
 		{"from=yesterday", State{}, "from"},
 		{"order=random", State{}, "order"},
-		{"b=34-58", State{Bytes: Range{34, 59}}, ""},
-		{"b=34", State{Bytes: Range{34, 35}}, ""},
+		{"b=34-58", State{Bytes: archive.Span{From: 34, To: 59}}, ""},
+		{"b=34", State{Bytes: archive.Span{From: 34, To: 35}}, ""},
 		{"b=58-34", State{}, "b"},
 		{"b=1-2147483647", State{}, "b"},
 		{"at=99999999999", State{}, "at"},

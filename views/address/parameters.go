@@ -1,6 +1,7 @@
 package address
 
 import (
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"strconv"
 	"strings"
 	"time"
@@ -28,9 +29,9 @@ type Parameter struct {
 	Meaning string // in a few words
 	Pages   Pages  // that take it
 
-	// read takes a value that is not empty into a state and reports whether it can be read. write gives
-	// the value of a state, "" where it is at its zero value. Nil for a parameter that is no part of a
-	// State; columns have several values, which values gives.
+	// read takes a value that is not empty into a state and reports whether it can be read. write
+	// gives the value of a state, "" where it is at its zero value. Nil for a parameter that is no
+	// part of a State; columns have several values, which values gives.
 	read   func(*State, string) bool
 	write  func(*State) string
 	values func(*State) []string
@@ -133,18 +134,20 @@ func parameters() [27]Parameter {
 			write: func(s *State) string { return small(s.Skip) },
 		},
 		{
-			Name: "hex", Meaning: "a byte in the first row of bytes, or the bytes to inspect", Pages: OnMessage | OnPaste,
-			read:  func(s *State, v string) bool { return readSmall(&s.Hex, v) },
-			write: func(s *State) string { return small(s.Hex) },
+			Name:    "hex",
+			Meaning: "a byte in the first row of bytes, or the bytes to inspect",
+			Pages:   OnMessage | OnPaste,
+			read:    func(s *State, v string) bool { return readSmall(&s.Hex, v) },
+			write:   func(s *State) string { return small(s.Hex) },
 		},
 		{
 			Name: "b", Meaning: "marked bytes", Pages: OnMessage | OnPaste,
 			read: func(s *State, v string) bool { return readRange(&s.Bytes, v) },
 			write: func(s *State) string {
-				if s.Bytes.Empty() {
+				if s.Bytes.From >= s.Bytes.To {
 					return ""
 				}
-				return strconv.Itoa(s.Bytes.Start) + "-" + strconv.Itoa(s.Bytes.End-1)
+				return strconv.Itoa(s.Bytes.From) + "-" + strconv.Itoa(s.Bytes.To-1)
 			},
 		},
 		{
@@ -285,7 +288,7 @@ func readOrder(s *State, v string) bool {
 }
 
 // readRange reads the first and the last byte of a range, or one byte.
-func readRange(r *Range, v string) bool {
+func readRange(r *archive.Span, v string) bool {
 	first, last, found := strings.Cut(v, "-")
 	if !found {
 		last = first
@@ -295,6 +298,6 @@ func readRange(r *Range, v string) bool {
 	if err1 != nil || err2 != nil || to < from || to == 1<<31-1 {
 		return false
 	}
-	*r = Range{int(from), int(to) + 1}
+	*r = archive.Span{From: int(from), To: int(to) + 1}
 	return true
 }

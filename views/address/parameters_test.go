@@ -24,8 +24,8 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// Each parameter of a state is read from its own name and written under it; the states of the list and of
-// its newest page keep what the table says that they take.
+// Each parameter of a state is read from its own name and written under it; the states of the list
+// and of its newest page keep what the table says that they take.
 func TestStatesFollowTheTable(t *testing.T) {
 	given, err := url.ParseQuery(full)
 	if err != nil {

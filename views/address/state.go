@@ -1,6 +1,7 @@
 package address
 
 import (
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,29 +18,29 @@ const (
 // State is the state of a page that is kept in its URL. The zero value is the newest page of
 // everything. [Parse] reads it and [State.Values] writes it, both by the table of [Parameters].
 type State struct {
-	Q       string    // q: the filter
-	Before  uint64    // before: show messages older than this sequence number
-	After   uint64    // after: show messages newer than this one
-	Oldest  bool      // after=0: show the oldest
-	Columns []string  // cols: header paths as extra columns
-	From    time.Time // from: received at or after
-	To      time.Time // to: received before
-	Zone    string    // tz: name of a time zone; "" = UTC
-	Dialect string    // dialect: how tables are read; "" = the configured one
-	Sorted  bool      // order=az: fields by name instead of wire order
-	Packs   bool      // order=packs: fields by the software that sets them
-	At      int       // at: offset of a value shown alone; 0 = the whole table
-	Skip    int       // skip: elements, or bytes of a text, left out before the first one shown
-	Hex     int       // hex: a byte in the first row of the hex page; 0 = where the tree begins
-	Bytes   Range     // b: marked bytes of the table
-	Body    int       // body: offset of the first byte of the body preview
-	Tab     string    // tab: "" = the fields; "readings", "x-death", "code"
-	Lang    string    // lang: which client the code is for
-	Full    bool      // view=full: the message without the list
-	Limit   int       // limit: rows a page; 0 = the default
-	Facet   string    // facet: the header whose values are counted, as a filter names it
-	Sort    Sort      // sort: the column that a page is put in order by
-	Damaged bool      // damaged=1: messages that the filter cannot decide are listed too
+	Q       string       // q: the filter
+	Before  uint64       // before: show messages older than this sequence number
+	After   uint64       // after: show messages newer than this one
+	Oldest  bool         // after=0: show the oldest
+	Columns []string     // cols: header paths as extra columns
+	From    time.Time    // from: received at or after
+	To      time.Time    // to: received before
+	Zone    string       // tz: name of a time zone; "" = UTC
+	Dialect string       // dialect: how tables are read; "" = the configured one
+	Sorted  bool         // order=az: fields by name instead of wire order
+	Packs   bool         // order=packs: fields by the software that sets them
+	At      int          // at: offset of a value shown alone; 0 = the whole table
+	Skip    int          // skip: elements, or bytes of a text, left out before the first one shown
+	Hex     int          // hex: a byte in the first row of the hex page; 0 = where the tree begins
+	Bytes   archive.Span // b: marked bytes of the table
+	Body    int          // body: offset of the first byte of the body preview
+	Tab     string       // tab: "" = the fields; "readings", "x-death", "code"
+	Lang    string       // lang: which client the code is for
+	Full    bool         // view=full: the message without the list
+	Limit   int          // limit: rows a page; 0 = the default
+	Facet   string       // facet: the header whose values are counted, as a filter names it
+	Sort    Sort         // sort: the column that a page is put in order by
+	Damaged bool         // damaged=1: messages that the filter cannot decide are listed too
 }
 
 // Sort is an order of the rows of one page. The zero value is newest first.
@@ -66,14 +67,8 @@ func (s Sort) String() string {
 	return s.Path + ":asc"
 }
 
-// Range is a run of bytes [Start, End). The zero value is no range.
-type Range struct{ Start, End int }
-
-// Empty says whether the range holds no byte.
-func (r Range) Empty() bool { return r.End <= r.Start }
-
-// Parse reads the state of a page out of a URL's query. What cannot be read is left at its zero value
-// and named in the second result, in the order of [Parameters].
+// Parse reads the state of a page out of a URL's query. What cannot be read is left at its zero
+// value and named in the second result, in the order of [Parameters].
 func Parse(v url.Values) (State, []string) {
 	var s State
 	var bad []string
@@ -158,7 +153,7 @@ func (s State) Location() *time.Location {
 
 // inList drops what belongs to an opened message.
 func (s State) inList() State {
-	s.At, s.Skip, s.Hex, s.Bytes, s.Body, s.Tab, s.Lang, s.Full = 0, 0, 0, Range{}, 0, "", "", false
+	s.At, s.Skip, s.Hex, s.Bytes, s.Body, s.Tab, s.Lang, s.Full = 0, 0, 0, archive.Span{}, 0, "", "", false
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"slices"
 	"strconv"
 	"time"
@@ -274,7 +275,7 @@ func reordered(orders [][]string) bool {
 type diffCollector struct {
 	rows    *diffRows
 	i       int
-	removed []address.Range
+	removed []archive.Span
 	left    int
 	order   []string // of the outermost fields: name and occurrence
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
@@ -130,7 +131,12 @@ func TestDiffOfRemovedValues(t *testing.T) {
 	m := func(seq uint64, value string) facts.Message {
 		table := fttest.Table(func(e *fttest.Encoder) { e.Str("token", value) })
 		at := strings.Index(string(table), value)
-		return facts.Message{Seq: seq, HasHeaders: true, Headers: table, Removed: []address.Range{{Start: at, End: at + len(value)}}}
+		return facts.Message{
+			Seq:        seq,
+			HasHeaders: true,
+			Headers:    table,
+			Removed:    []archive.Span{{From: at, To: at + len(value)}},
+		}
 	}
 	got := diffLines(Build([]facts.Message{m(1, "***"), m(2, "***")}, nil, address.Links{}))
 	if want := "2 token: S:removed | S:removed"; !slices.Contains(got, want) {

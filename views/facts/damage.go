@@ -4,35 +4,37 @@ import (
 	"errors"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
-// Damage is where and why a table cannot be read on.
+// Damage is where and why a table cannot be read on. Offset counts from the first octet of the table's
+// length.
 type Damage struct {
-	Offset int    // bytes from the first octet of the table's length
-	Reason string // in plain words, without the offset
-	Code   string // as in the JSON: unknown_tag
-	Path   string
-	Rest   address.Range // the bytes that stay unread because of it
+	*fieldtable.SyntaxError
+	Rest archive.Span // the bytes that stay unread because of it
 }
 
 // NewDamage describes what a scan met. at is where it stopped, end where what it scanned ends.
 func NewDamage(err error, at, end int) *Damage {
 	se, ok := errors.AsType[*fieldtable.SyntaxError](err)
 	if !ok {
-		return &Damage{Offset: at, Reason: err.Error(), Code: "unknown"}
+		se = &fieldtable.SyntaxError{Offset: at, Err: err}
 	}
-	d := &Damage{Offset: se.Offset, Code: se.Reason(), Path: se.Path, Reason: se.Err.Error()}
-	if se.HasTag {
-		tag := string(fieldtable.AppendTag(nil, se.Tag))
-		if errors.Is(err, fieldtable.ErrUnknownTag) {
-			d.Reason += " " + tag
-		} else {
-			d.Reason += " (tag " + tag + ")"
-		}
-	}
+	d := &Damage{SyntaxError: se}
 	if from := max(at, se.Offset); from < end {
-		d.Rest = address.Range{Start: from, End: end}
+		d.Rest = archive.Span{From: from, To: end}
 	}
 	return d
+}
+
+// Words say why, without the offset.
+func (d *Damage) Words() string {
+	if !d.HasTag {
+		return d.Err.Error()
+	}
+	tag := string(fieldtable.AppendTag(nil, d.Tag))
+	if errors.Is(d.Err, fieldtable.ErrUnknownTag) {
+		return d.Err.Error() + " " + tag
+	}
+	return d.Err.Error() + " (tag " + tag + ")"
 }

@@ -3,10 +3,10 @@
 package facts
 
 import (
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/wire"
-	"github.com/headerglass/headerglass/views/address"
 )
 
 // Message is what an inspector is built from: the facts and bytes of one message, as delivered.
@@ -26,7 +26,7 @@ type Message struct {
 	ContentHeader []byte // the whole payload
 	// Removed are the bytes of ContentHeader that --redact took out before the message was stored,
 	// in order.
-	Removed       []address.Range
+	Removed       []archive.Span
 	Properties    []wire.Property
 	PropertiesErr string // why the properties end early; "" = they do not
 	Body          []byte // what is kept of it

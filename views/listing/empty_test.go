@@ -15,7 +15,13 @@ func TestStoppedDoesNotKeepTrying(t *testing.T) {
 			var p Page
 			p.Broker = source.Status{Mode: source.Peek, State: state, Error: "it failed"}
 			html := viewtest.Render(t, emptyList(p))
-			trying, stopped := strings.Contains(html, "keeps trying"), strings.Contains(html, "does not read on by itself")
+			trying, stopped := strings.Contains(
+				html,
+				"keeps trying",
+			), strings.Contains(
+				html,
+				"does not read on by itself",
+			)
 			if want := state == source.Stopped; stopped != want || trying == want {
 				t.Errorf("trying %t, stopped %t", trying, stopped)
 			}

@@ -16,13 +16,14 @@ type KeyList struct {
 	More     int             // names left out of Keys
 }
 
-// Facet is how the values of a header are spread over the messages that match, or what is wrong with
-// how the header is named.
+// Facet is how the values of a header are spread over the messages that match, or what is wrong
+// with how the header is named.
 type Facet struct {
 	query.Facet
 	// Error says what is wrong with Operand; nil = nothing, and the rest is set.
 	Error *query.Error
-	// Kept is how many messages there are, of which a count that is not complete has looked at some.
+	// Kept is how many messages there are, of which a count that is not complete has looked at
+	// some.
 	Kept uint64
 }
 

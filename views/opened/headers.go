@@ -15,20 +15,13 @@ type Headers struct {
 	Damage *facts.Damage
 	// Others are the readings that consume the bytes exactly, where the chosen one does not.
 	Others []DialectOption
-	Hints  []Hint
+	Hints  []fieldtable.Hint
 }
 
 // DialectOption is a dialect with the address of the message read that way.
 type DialectOption struct {
 	Name, Description, URL string
 	Selected               bool
-}
-
-// Hint is another way to read a value, labelled as a guess.
-type Hint struct {
-	Path   string
-	Text   string
-	Offset int
 }
 
 func dialectOption(d *fieldtable.Dialect, selected bool, links address.Links, seq uint64) DialectOption {

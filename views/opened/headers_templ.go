@@ -424,7 +424,7 @@ func damageBanner(in *Opened) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = kit.Visible([]byte(in.Headers.Damage.Reason)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = kit.Visible([]byte(in.Headers.Damage.Words())).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
 	"github.com/headerglass/headerglass/views/kit"
@@ -96,7 +97,7 @@ const hexPage = 4 << 10
 type Hex struct {
 	Rows             []HexRow
 	From, To, Size   int
-	Marked           address.Range
+	Marked           archive.Span
 	PrevURL, NextURL string
 }
 
@@ -160,11 +161,11 @@ func BuildHex(encoded []byte, t fieldtable.Table, from int, links address.Links,
 			run := s.segments[seg]
 			run.Offset, run.End = at, min(run.End, end)
 			switch m := h.Marked; {
-			case m.Empty():
-			case at < m.Start:
-				run.End = min(run.End, max(m.Start, at+1))
-			case at < m.End:
-				run.Marked, run.End = true, min(run.End, m.End)
+			case m.From >= m.To:
+			case at < m.From:
+				run.End = min(run.End, max(m.From, at+1))
+			case at < m.To:
+				run.Marked, run.End = true, min(run.End, m.To)
 			}
 			run.bytes = encoded[run.Offset:run.End]
 			r.Runs = append(r.Runs, run)
@@ -221,7 +222,7 @@ func (s *segmenter) walk(c facts.Container, owner int) {
 	}
 	if err := c.Scan.Err(); err != nil {
 		d := facts.NewDamage(err, c.Scan.Offset(), c.End)
-		if !d.Rest.Empty() {
+		if d.Rest.From < d.Rest.To {
 			// The damaged field's own name may still be told from the rest.
 			at := c.Scan.Offset()
 			if !c.Array && d.Offset > at+1 {

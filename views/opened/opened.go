@@ -104,9 +104,7 @@ func Build(m facts.Message, o Options) Opened {
 		from = h.Tree.Nodes[0].Offset // where the tree begins
 	}
 	in.Hex = BuildHex(m.Headers, t, from, o.Links, m.Seq)
-	for _, hint := range hints {
-		h.Hints = append(h.Hints, Hint{Path: hint.Path, Text: hint.Text, Offset: hint.Offset})
-	}
+	h.Hints = hints
 	if err := t.Valid(); err != nil {
 		h.Damage = facts.NewDamage(err, len(m.Headers), len(m.Headers))
 		for _, other := range fieldtable.ExactDialects(m.Headers) {

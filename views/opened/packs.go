@@ -23,7 +23,8 @@ const (
 )
 
 func (p Pack) String() string {
-	return [...]string{"RabbitMQ", "Celery", "MassTransit", "NServiceBus", "Spring", "Tracing", "Other"}[min(p, PackOther)]
+	names := [...]string{"RabbitMQ", "Celery", "MassTransit", "NServiceBus", "Spring", "Tracing", "Other"}
+	return names[min(p, PackOther)]
 }
 
 // packOf says who sets a header of this name, as far as names tell. celery says that the table is
@@ -34,18 +35,22 @@ func packOf(name []byte, celery bool) Pack {
 	begins := func(prefixes ...string) bool {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 	}
+	is := func(names ...string) bool { return slices.Contains(names, s) }
 	switch {
-	case s == "x-death" || s == "CC" || s == "BCC" || s == "x-delay" || s == "x-delivery-count" || s == "x-acquired-count" ||
-		s == "x-received-from" || s == "x-stream-offset" || s == "x-stream-filter-value" || begins("x-first-death-", "x-last-death-", "x-opt-", "x-mqtt-"):
+	case is("x-death", "CC", "BCC", "x-delay", "x-delivery-count", "x-acquired-count", "x-received-from"),
+		is("x-stream-offset", "x-stream-filter-value"),
+		begins("x-first-death-", "x-last-death-", "x-opt-", "x-mqtt-"):
 		return PackRabbitMQ
-	case lower == "traceparent" || lower == "tracestate" || lower == "baggage" || lower == "b3" || lower == "uber-trace-id" || strings.HasPrefix(lower, "x-b3-"):
+	case slices.Contains([]string{"traceparent", "tracestate", "baggage", "b3", "uber-trace-id"}, lower),
+		strings.HasPrefix(lower, "x-b3-"):
 		return PackTracing
 	case begins("MT-"):
 		return PackMassTransit
 	case begins("NServiceBus.", "$.diagnostics."):
 		return PackNServiceBus
-	case s == "__TypeId__" || s == "__ContentTypeId__" || s == "__KeyTypeId__" || begins("spring_", "spring.") || s == "x-exception-stacktrace" ||
-		s == "x-exception-message" || s == "x-original-exchange" || s == "x-original-routingKey":
+	case is("__TypeId__", "__ContentTypeId__", "__KeyTypeId__", "x-exception-stacktrace", "x-exception-message"),
+		is("x-original-exchange", "x-original-routingKey"),
+		begins("spring_", "spring."):
 		return PackSpring
 	case celery && slices.Contains(celeryNames(), s):
 		return PackCelery
@@ -56,8 +61,9 @@ func packOf(name []byte, celery bool) Pack {
 // celeryNames are the headers of version 2 of Celery's message protocol.
 func celeryNames() []string {
 	return []string{
-		"lang", "task", "id", "shadow", "eta", "expires", "group", "group_index", "retries", "timelimit", "root_id", "parent_id", "argsrepr",
-		"kwargsrepr", "origin", "ignore_result", "replaced_task_nesting", "stamped_headers", "stamps", "stack", "meth",
+		"lang", "task", "id", "shadow", "eta", "expires", "group", "group_index", "retries", "timelimit",
+		"root_id", "parent_id", "argsrepr", "kwargsrepr", "origin", "ignore_result",
+		"replaced_task_nesting", "stamped_headers", "stamps", "stack", "meth",
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/wire"
-	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
 	"github.com/headerglass/headerglass/views/kit"
 )
@@ -23,7 +23,7 @@ type PropertyRow struct {
 }
 
 // NewProperty draws a basic property, with the timestamp in the dialect's unit.
-func NewProperty(p wire.Property, removed []address.Range, d *fieldtable.Dialect, now time.Time) PropertyRow {
+func NewProperty(p wire.Property, removed []archive.Span, d *fieldtable.Dialect, now time.Time) PropertyRow {
 	row := PropertyRow{Name: p.Name, Offset: p.Offset, End: p.End}
 	switch {
 	case p.Form() != wire.FormTable && facts.Touched(removed, p.Offset, p.End):

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
@@ -91,7 +92,7 @@ type TreeOptions struct {
 	// TraceURL is where traces are shown, with {trace} and {span} in it; "" = nowhere.
 	TraceURL string
 	// Removed are the bytes of the table that the message was stored without.
-	Removed []address.Range
+	Removed []archive.Span
 }
 
 type treeBuilder struct {
@@ -351,15 +352,22 @@ func (b *treeBuilder) recognised(v *Value, f fieldtable.Field) {
 
 // damage is the row that says where and why a container cannot be read on.
 func (b *treeBuilder) damage(err error, at, end, level int) Node {
-	n := Node{Kind: NodeDamage, Level: level, Offset: at, End: end, Damaged: true, Damage: facts.NewDamage(err, at, end)}
-	if rest := n.Damage.Rest; !rest.Empty() && rest.End <= len(b.encoded) {
-		s := b.encoded[rest.Start:rest.End]
-		if facts.Touched(b.Removed, rest.Start, rest.End) {
+	n := Node{
+		Kind:    NodeDamage,
+		Level:   level,
+		Offset:  at,
+		End:     end,
+		Damaged: true,
+		Damage:  facts.NewDamage(err, at, end),
+	}
+	if rest := n.Damage.Rest; rest.From < rest.To && rest.To <= len(b.encoded) {
+		s := b.encoded[rest.From:rest.To]
+		if facts.Touched(b.Removed, rest.From, rest.To) {
 			n.Value.Removed = true
 			return n
 		}
 		n.RestMore = len(s) > restBytes
-		n.Rest = kit.Dump(s[:min(len(s), restBytes)], rest.Start, kit.CellRowBytes)
+		n.Rest = kit.Dump(s[:min(len(s), restBytes)], rest.From, kit.CellRowBytes)
 	}
 	return n
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/views/address"
@@ -145,19 +146,19 @@ func TestTreeShowsDamageWhereItIs(t *testing.T) {
 		offset int
 		code   string
 		level  int
-		rest   address.Range
+		rest   archive.Span
 	}{
-		{odd, "unknown_tag", 2, address.Range{Start: odd, End: after}},
-		{cut + 5, "length_overrun", 1, address.Range{Start: cut + 5, End: len(encoded)}},
+		{odd, "unknown_tag", 2, archive.Span{From: odd, To: after}},
+		{cut + 5, "length_overrun", 1, archive.Span{From: cut + 5, To: len(encoded)}},
 	} {
 		d := damage[i]
-		if d.Damage.Offset != want.offset || d.Damage.Code != want.code || d.Level != want.level ||
+		if d.Damage.Offset != want.offset || d.Damage.Reason() != want.code || d.Level != want.level ||
 			d.Damage.Rest != want.rest {
 			t.Errorf(
 				"damage %d is %d %s at level %d, rest %v; want %+v",
 				i,
 				d.Damage.Offset,
-				d.Damage.Code,
+				d.Damage.Reason(),
 				d.Level,
 				d.Damage.Rest,
 				want,
@@ -566,7 +567,10 @@ func TestHexRoles(t *testing.T) {
 
 func TestHexMarksARange(t *testing.T) {
 	encoded := fttest.Table(func(e *fttest.Encoder) { e.Str("ab", "xyzxyzxyzxyz") })
-	hex := BuildHex(encoded, fieldtable.View(encoded, nil), 0, address.Links{State: address.State{Bytes: address.Range{Start: 6, End: 14}}}, 1)
+	hex := BuildHex(encoded, fieldtable.View(encoded, nil), 0, address.Links{State: address.State{Bytes: archive.Span{
+		From: 6,
+		To:   14,
+	}}}, 1)
 	var marked []byte
 	for _, row := range hex.Rows {
 		for _, r := range row.Runs {

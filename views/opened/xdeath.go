@@ -20,7 +20,8 @@ const maxDeaths = 200
 // Deaths is a message's x-death header as a timeline.
 type Deaths struct {
 	Rows []Death
-	// Flat are the first and the last death as the headers x-first-death-* and x-last-death-* tell them.
+	// Flat are the first and the last death as the headers x-first-death-* and x-last-death-* tell
+	// them.
 	Flat []FlatDeath
 	// Missing says that there is no x-death, only headers of the Flat ones.
 	Missing bool

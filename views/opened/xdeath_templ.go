@@ -234,7 +234,7 @@ func deaths(in *Opened) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = kit.Visible([]byte(d.Damage.Reason)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = kit.Visible([]byte(d.Damage.Words())).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -680,7 +680,7 @@ func death(e Death) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = kit.Visible([]byte(e.Damage.Reason)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = kit.Visible([]byte(e.Damage.Words())).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

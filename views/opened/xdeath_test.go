@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
-	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/viewtest"
 )
 
-func deathsOf(t testing.TB, table []byte, removed ...address.Range) *Deaths {
+func deathsOf(t testing.TB, table []byte, removed ...archive.Span) *Deaths {
 	t.Helper()
 	d, ok := buildDeaths(fieldtable.View(table, fieldtable.Lenient()), TreeOptions{
 		Seq:     1,
@@ -62,7 +62,7 @@ func (d Death) line() string {
 		" | ",
 	)
 	if d.Damage != nil {
-		s += " | damaged: " + d.Damage.Code
+		s += " | damaged: " + d.Damage.Reason()
 	}
 	return s
 }
@@ -125,7 +125,10 @@ func TestDeathsWithoutUsableCounts(t *testing.T) {
 	none := deathsOf(t, fttest.Table(func(e *fttest.Encoder) {
 		e.Array("x-death", entry(func(e *fttest.Encoder) { e.Void("count") }))
 	}))
-	if got := deathsSentence(none); !strings.HasPrefix(got, "Dead-lettered, in 1 entry; one entry has no usable count.") {
+	if got := deathsSentence(none); !strings.HasPrefix(
+		got,
+		"Dead-lettered, in 1 entry; one entry has no usable count.",
+	) {
 		t.Errorf("says %q", got)
 	}
 }
@@ -185,7 +188,7 @@ func TestOddDeaths(t *testing.T) {
 			e.Raw('F', 0, 0, 1)
 		})
 	})
-	if d := deathsOf(t, cut); d.Damage == nil || d.Damage.Code != "length_truncated" || len(d.Rows) != 1 {
+	if d := deathsOf(t, cut); d.Damage == nil || d.Damage.Reason() != "length_truncated" || len(d.Rows) != 1 {
 		t.Errorf("a cut array: %+v", d)
 	}
 	many := fttest.Table(func(e *fttest.Encoder) {
@@ -200,7 +203,10 @@ func TestOddDeaths(t *testing.T) {
 	}
 	table := viewtest.DeathsTable()
 	at := strings.Index(string(table), "orders.retry")
-	if d := deathsOf(t, table, address.Range{Start: at, End: at + len("orders.retry")}); d.Rows[0].Queue.text() != "removed" ||
+	if d := deathsOf(t, table, archive.Span{
+		From: at,
+		To:   at + len("orders.retry"),
+	}); d.Rows[0].Queue.text() != "removed" ||
 		d.Rows[0].Reason.text() != "expired" {
 		t.Errorf("with a value removed: %s", d.Rows[0].line())
 	}

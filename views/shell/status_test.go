@@ -36,13 +36,20 @@ func TestSafety(t *testing.T) {
 			t.Errorf("no %q", part)
 		}
 	}
-	html = viewtest.Render(t, BrokerStrip(source.Status{State: source.Consuming, Mode: "demo", Acknowledged: 900}, viewtest.Now))
+	html = viewtest.Render(t, BrokerStrip(source.Status{
+		State:        source.Consuming,
+		Mode:         "demo",
+		Acknowledged: 900,
+	}, viewtest.Now))
 	for _, part := range []string{"takes", "Acknowledged", "removes"} {
 		if strings.Contains(html, part) {
 			t.Errorf("the demo says %q", part)
 		}
 	}
-	spooled := source.Status{Mode: "drain", Spool: &source.Spool{Messages: 1204, Dropped: 7, Bytes: 3 << 20, MaxBytes: 1 << 30}}
+	spooled := source.Status{
+		Mode:  "drain",
+		Spool: &source.Spool{Messages: 1204, Dropped: 7, Bytes: 3 << 20, MaxBytes: 1 << 30},
+	}
 	html = viewtest.Render(t, BrokerStrip(spooled, viewtest.Now))
 	for _, part := range []string{"the next start shows it again", "1204 messages, 3.0 MiB of 1.0 GiB", "Dropped from disk"} {
 		if !strings.Contains(html, part) {
@@ -99,7 +106,11 @@ func TestBrokerFactsByMode(t *testing.T) {
 			}
 		})
 	}
-	if says := brokerFacts(source.Status{Mode: source.Replay, Product: source.RabbitMQ, Version: "3.10.8"}); says != nil {
+	if says := brokerFacts(source.Status{
+		Mode:    source.Replay,
+		Product: source.RabbitMQ,
+		Version: "3.10.8",
+	}); says != nil {
 		t.Errorf("of files: %q", says)
 	}
 }

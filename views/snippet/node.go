@@ -131,18 +131,20 @@ func nodeMessage(c *coder, m facts.Message, headers string) string {
 	if m.HasHeaders {
 		entries = append(entries, entry{code: "headers: " + indented(headers, c.indent)})
 	}
-	entries = append(entries, c.props(m, propertyNames(camel, "cluster_id"), func(name string, p wire.Property) literal {
-		n, ok := number(p)
-		switch {
-		case ok && (n < 0 || n > 1<<53-1):
-			return literal{why: "amqplib takes times from 0 to 2^53 seconds"}
-		case ok:
-			return literal{code: fmt.Sprintf("%s: %d", name, n)}
-		case !utf8.Valid(p.Raw):
-			return literal{why: notUTF8}
-		}
-		return literal{code: name + ": " + jsText(p.Raw)}
-	})...)
+	entries = append(
+		entries,
+		c.props(m, propertyNames(camel, "cluster_id"), func(name string, p wire.Property) literal {
+			n, ok := number(p)
+			switch {
+			case ok && (n < 0 || n > 1<<53-1):
+				return literal{why: "amqplib takes times from 0 to 2^53 seconds"}
+			case ok:
+				return literal{code: fmt.Sprintf("%s: %d", name, n)}
+			case !utf8.Valid(p.Raw):
+				return literal{why: notUTF8}
+			}
+			return literal{code: name + ": " + jsText(p.Raw)}
+		})...)
 	body := jsBytes(inlineBody(m))
 	if bodyFromFile(m) {
 		body = `require("fs").readFileSync("` + bodyFile(m) + `")`

@@ -4,6 +4,7 @@ package snippet
 import (
 	"encoding/binary"
 	"fmt"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"slices"
 	"strings"
 
@@ -109,8 +110,8 @@ type entry struct {
 
 type coder struct {
 	publisher
-	without  []address.Range // of the table
-	comments []string        // gathered
+	without  []archive.Span // of the table
+	comments []string       // gathered
 }
 
 func (c *coder) whole(m facts.Message, t fieldtable.Table) string {
@@ -186,7 +187,7 @@ func (c *coder) damage(s fieldtable.Scanner) []entry {
 		return nil
 	}
 	d := facts.NewDamage(s.Err(), s.Offset(), s.Offset())
-	return []entry{{notes: []string{fmt.Sprintf("the headers cannot be read on from byte %d: %s", d.Offset, d.Code)}}}
+	return []entry{{notes: []string{fmt.Sprintf("the headers cannot be read on from byte %d: %s", d.Offset, d.Reason())}}}
 }
 
 func (c *coder) field(f fieldtable.Field) entry { return c.fieldAt(f, 0) }
@@ -291,7 +292,11 @@ func (c *coder) block(entries []entry, around [2]string, empty string, depth int
 
 // props writes the properties in wire order by the names that a client has for them; a property
 // without a name is left out with a note. write turns one into code.
-func (c *coder) props(m facts.Message, names map[string]string, write func(name string, p wire.Property) literal) []entry {
+func (c *coder) props(
+	m facts.Message,
+	names map[string]string,
+	write func(name string, p wire.Property) literal,
+) []entry {
 	var entries []entry
 	for _, p := range m.Properties {
 		name := names[p.Name]
