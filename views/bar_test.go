@@ -13,6 +13,7 @@ import (
 	"github.com/headerglass/headerglass/views/listing"
 	"github.com/headerglass/headerglass/views/viewtest"
 	"github.com/headerglass/headerglass/web/browsertest"
+	"github.com/headerglass/headerglass/web/eventually"
 	"github.com/headerglass/headerglass/web/export"
 )
 
@@ -93,20 +94,11 @@ func TestExportMenu(t *testing.T) {
 // waitAcross waits for something to be true on a page that is still to come.
 func (b tab) waitAcross(expression string) {
 	b.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(20 * time.Second)
-	for {
+	eventually.True(b.t, 20*time.Second, expression, func() bool {
 		// Between two pages there is nothing to ask.
-		if ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression)); err == nil && ok {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			b.t.Fatalf("%s does not come true", expression)
-		}
-	}
+		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression))
+		return err == nil && ok
+	})
 }
 
 // A drag over the histogram asks for that time, whether there are bars in it or not.

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/headerglass/headerglass/web/eventually"
 )
 
 // crowd opens n live feeds, lets messages arrive and opens pages meanwhile.
@@ -124,15 +126,7 @@ func (c crowd) run(t *testing.T) {
 		t.Errorf("one feed more: %v, %v", resp, err)
 	}
 	arrive()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.After(60 * time.Second); seen.Load() < int64(c.n); {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("%d of %d feeds have shown the message", seen.Load(), c.n)
-		}
-	}
+	eventually.True(t, time.Minute, "all feeds have shown the message", func() bool { return seen.Load() == int64(c.n) })
 	// A crowd looking at a quiet queue, as most crowds do.
 	crowded := latency(func() {})
 	grown := heap() - min(before, heap())

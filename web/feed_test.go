@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/headerglass/headerglass/web/eventually"
 )
 
 type browser struct {
@@ -123,12 +125,9 @@ func TestLivePartsAreSharedAndEnd(t *testing.T) {
 	}
 	for i, want := range []int{2, 1, 0} {
 		feeds[i].Close()
-		for end := time.Now().Add(10 * time.Second); (f.live.Conns() > 2-i || kept() > want) && time.Now().Before(end); {
-			time.Sleep(time.Millisecond)
-		}
-		if n := kept(); n != want {
-			t.Errorf("%d drawings with %d feeds left, want %d", n, 2-i, want)
-		}
+		eventually.True(t, 10*time.Second, fmt.Sprintf("%d drawings are left of %d feeds", want, 2-i), func() bool {
+			return f.live.Conns() == 2-i && kept() == want
+		})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/broker/rabbittest"
+	"github.com/headerglass/headerglass/web/eventually"
 )
 
 // node is one RabbitMQ node for all tests of the package, started by the first that asks.
@@ -91,16 +92,7 @@ func (r *running) stop(t *testing.T) error {
 // until waits for a condition.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("never: %s", what)
-		}
-	}
+	eventually.True(t, patience, what, ok)
 }
 
 func (r *running) untilState(t *testing.T, s source.State) source.Status {

@@ -13,6 +13,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/web/eventually"
 	"github.com/headerglass/headerglass/web/spool"
 )
 
@@ -70,8 +71,8 @@ func TestSoakNodeKilledUnderLoad(t *testing.T) {
 			}
 			back := (<-reads).Sub(<-serves)
 			c.connect(t)
-			untilWithin(t, time.Minute, "all stored", func() bool { return r.archive.Snapshot().Last() >= n })
-			untilWithin(t, time.Minute, "all acknowledged", func() bool {
+			eventually.True(t, time.Minute, "all stored", func() bool { return r.archive.Snapshot().Last() >= n })
+			eventually.True(t, time.Minute, "all acknowledged", func() bool {
 				st := r.Status()
 				return cfg.Mode == source.Peek || st.Held == 0 && st.State == source.Consuming
 			})
@@ -111,18 +112,4 @@ func TestSoakNodeKilledUnderLoad(t *testing.T) {
 func stacks() string {
 	b := make([]byte, 1<<20)
 	return string(b[:runtime.Stack(b, true)])
-}
-
-func untilWithin(t *testing.T, limit time.Duration, what string, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(limit)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("never: %s", what)
-		}
-	}
 }

@@ -17,6 +17,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/web/eventually"
 )
 
 const patience = 10 * time.Second
@@ -61,16 +62,7 @@ func fill(t *testing.T, s *Server, queue string, n int) {
 
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("never: %s", what)
-		}
-	}
+	eventually.True(t, patience, what, ok)
 }
 
 func queueIs(t *testing.T, s *Server, queue string, want QueueInfo) {
