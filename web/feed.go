@@ -51,9 +51,9 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 			}
 			return listing.LiveRows(l, page.links).Render(ctx, w)
 		},
-		Status: func(ctx context.Context) (live.Status, error) {
+		Status: func(ctx context.Context) (live.Fragments, error) {
 			if !in() {
-				return live.Status{}, access.ErrLogin // the feed ends with the right to see it
+				return live.Fragments{}, access.ErrLogin // the feed ends with the right to see it
 			}
 			return s.liveStatus(ctx, page)
 		},
@@ -89,11 +89,11 @@ type livePage struct {
 	feeds int           // open with this address; guarded by liveParts.mu
 
 	mu     sync.Mutex
-	drawn  time.Time   // guarded by mu; zero before the first
-	keys   time.Time   // guarded by mu; when the panel of names was drawn
-	next   time.Time   // guarded by mu; when the counts are due again
-	status live.Status // guarded by mu
-	bytes  int64       // guarded by mu; of the status, as the share has them
+	drawn  time.Time      // guarded by mu; zero before the first
+	keys   time.Time      // guarded by mu; when the panel of names was drawn
+	next   time.Time      // guarded by mu; when the counts are due again
+	status live.Fragments // guarded by mu
+	bytes  int64          // guarded by mu; of the status, as the share has them
 }
 
 const (
@@ -118,7 +118,7 @@ func (l *liveParts) open(s *Server, req request, addr string) *livePage {
 		}
 		for _, other := range l.pages {
 			if other.req.filter.String() == req.filter.String() {
-				req.filter = other.req.filter // which the hub shares too
+				req.filter = other.req.filter // which the feeds share too
 				break
 			}
 		}
@@ -153,7 +153,7 @@ func (l *liveParts) len() int {
 // liveStatus draws the parts of the page around the rows, or returns a drawing
 // of less than a second ago. Counts under a filter or of a facet's values come as
 // often as they can be had cheaply.
-func (s *Server) liveStatus(ctx context.Context, page *livePage) (live.Status, error) {
+func (s *Server) liveStatus(ctx context.Context, page *livePage) (live.Fragments, error) {
 	now, req, links := s.cfg.Now(), page.req, page.links
 	page.mu.Lock()
 	defer page.mu.Unlock()
@@ -202,10 +202,10 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage) (live.Status, e
 
 // afford takes what st is larger than the status before from the budget. Where that has too little,
 // the names and counts on the pages stay as they are. The caller has locked p.
-func (p *livePage) afford(st live.Status) live.Status {
+func (p *livePage) afford(st live.Fragments) live.Fragments {
 	n := int64(len(st.HTML) + len(st.Keys) + len(st.Chart) + len(st.Facet) + len(st.Total))
 	if n > p.bytes && !p.share.TryGrow(n-p.bytes) {
-		st = live.Status{HTML: st.HTML}
+		st = live.Fragments{HTML: st.HTML}
 		n = 0
 	}
 	if n < p.bytes {

@@ -85,7 +85,7 @@ type Server struct {
 	logger      *slog.Logger
 	base        string // "" or "/path", without a slash at the end
 	hosts       access.Hosts
-	live        *live.Hub
+	live        *live.Feeds
 	parts       liveParts
 	assets      *static.Assets
 	budget      *budget.Budget

@@ -18,7 +18,7 @@ import (
 
 // conn is one browser. Its fields belong to the goroutine of run unless noted.
 type conn struct {
-	hub    *Hub
+	feeds  *Feeds
 	ws     *websocket.Conn
 	stream Stream
 	filter *feedOf
@@ -32,7 +32,7 @@ type conn struct {
 	reset bool
 	// status is what the browser was last told, as hashes: the text is kept once for all feeds, if
 	// at all.
-	status [statusParts]uint64
+	status [fragments]uint64
 
 	// sent holds the "to" of the rows messages that are not acknowledged,
 	// oldest first; len(sent) ≤ maxInFlight.
@@ -65,10 +65,10 @@ func (c *conn) run(ctx context.Context, cancel context.CancelFunc) {
 	})
 	defer stop()
 	err := c.write(ctx)
-	c.hub.close(c.filter)
+	c.feeds.close(c.filter)
 	if err == nil {
 		switch {
-		case c.hub.ctx.Err() != nil:
+		case c.feeds.ctx.Err() != nil:
 			c.refuse(websocket.CloseGoingAway, "the explorer is shutting down")
 		case errors.Is(context.Cause(ctx), budget.ErrFull):
 			c.refuse(websocket.CloseTryAgainLater, "the explorer has too much to do")
@@ -77,7 +77,7 @@ func (c *conn) run(ctx context.Context, cancel context.CancelFunc) {
 	_ = c.ws.Close()
 	<-done
 	if err != nil {
-		c.hub.logger.DebugContext(ctx, "live connection ended", "error", err)
+		c.feeds.logger.DebugContext(ctx, "live connection ended", "error", err)
 	}
 }
 
@@ -174,7 +174,7 @@ func (c *conn) waitCredit(ctx context.Context, until time.Time) {
 func (c *conn) waitNews(ctx context.Context, until time.Time) bool {
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	return c.hub.cfg.Archive.Wait(ctx, c.cursor) == nil
+	return c.feeds.cfg.Archive.Wait(ctx, c.cursor) == nil
 }
 
 // flooded reports whether so many matches in this time are more than rows can show: then nobody
@@ -192,11 +192,11 @@ const (
 // batch filters what is new, sends it and moves the cursor to the end of it. It returns how many
 // matched, and whether it got to the end of what there was.
 func (c *conn) batch(ctx context.Context) (matched int, whole bool, err error) {
-	if c.hub.turn(ctx) != nil {
+	if c.feeds.turn(ctx) != nil {
 		return 0, true, nil
 	}
 	l, err := c.look(ctx)
-	c.hub.done()
+	c.feeds.done()
 	if err != nil {
 		return 0, true, err
 	}
@@ -224,7 +224,7 @@ type looked struct {
 
 // look filters what is new and draws the newest matches.
 func (c *conn) look(ctx context.Context) (l looked, err error) {
-	snap := c.hub.memos.Snapshot()
+	snap := c.feeds.memos.Snapshot()
 	first, last := snap.First(), snap.Last()
 	l.to, l.whole = c.cursor, true
 	if last <= c.cursor {
@@ -291,7 +291,7 @@ func (c *conn) sendRows(rows, skipped int) error {
 		Count   int     `json:"count"`
 		Skipped int     `json:"skipped"`
 		Rate    float64 `json:"rate"`
-	}{"rows", from, c.cursor, html, rows, skipped, c.hub.cfg.Archive.Snapshot().Rate(c.hub.cfg.Now())})
+	}{"rows", from, c.cursor, html, rows, skipped, c.feeds.cfg.Archive.Snapshot().Rate(c.feeds.cfg.Now())})
 }
 
 // keptHTML is how large a buffer a feed keeps for its next rows.
@@ -317,7 +317,7 @@ func (c *conn) sendStatus(ctx context.Context) error {
 	}
 	changed := false
 	for i, part := range now.parts() {
-		h := maphash.String(c.hub.seed, *part)
+		h := maphash.String(c.feeds.seed, *part)
 		if *part == "" || h == c.status[i] {
 			*part = ""
 			continue

@@ -22,7 +22,7 @@ type filterKey struct {
 type filter struct {
 	key   filterKey
 	share *budget.Share
-	feeds map[*feedOf]struct{} // guarded by Hub.mu
+	feeds map[*feedOf]struct{} // guarded by Feeds.mu
 
 	mu      sync.Mutex
 	matcher *query.Matcher // guarded by mu
@@ -41,22 +41,22 @@ type feedOf struct {
 const verdictsKept = 2048
 
 // open returns the filter of s for one more feed, which end ends.
-func (h *Hub) open(ctx context.Context, s Stream, addr string, end context.CancelCauseFunc) (*feedOf, error) {
+func (fs *Feeds) open(ctx context.Context, s Stream, addr string, end context.CancelCauseFunc) (*feedOf, error) {
 	key := filterKey{s.Filter.String(), s.Dialect}
-	if one := h.join(key, nil, end); one != nil {
+	if one := fs.join(key, nil, end); one != nil {
 		return one, nil
 	}
 	f := &filter{key: key, feeds: make(map[*feedOf]struct{})}
-	f.matcher = s.Filter.Matcher(h.cfg.Archive.Dialect(), s.Dialect)
-	if h.cfg.Budget != nil {
+	f.matcher = s.Filter.Matcher(fs.cfg.Archive.Dialect(), s.Dialect)
+	if fs.cfg.Budget != nil {
 		var err error
 		n := f.matcher.MaxBytes() + 8*verdictsKept
-		f.share, err = h.cfg.Budget.Take(ctx, budget.Feed, addr, n, func() { go h.giveWay(f) })
+		f.share, err = fs.cfg.Budget.Take(ctx, budget.Feed, addr, n, func() { go fs.giveWay(f) })
 		if err != nil {
 			return nil, err
 		}
 	}
-	one := h.join(key, f, end)
+	one := fs.join(key, f, end)
 	if one.filter != f {
 		f.release() // another feed was faster
 	}
@@ -64,16 +64,16 @@ func (h *Hub) open(ctx context.Context, s Stream, addr string, end context.Cance
 }
 
 // join adds a feed to the filter that others have opened, or else to f; nil: there is none.
-func (h *Hub) join(key filterKey, f *filter, end context.CancelCauseFunc) *feedOf {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if open := h.filters[key]; open != nil {
+func (fs *Feeds) join(key filterKey, f *filter, end context.CancelCauseFunc) *feedOf {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if open := fs.filters[key]; open != nil {
 		f = open
 	}
 	if f == nil {
 		return nil
 	}
-	h.filters[key] = f
+	fs.filters[key] = f
 	one := &feedOf{f, end}
 	f.feeds[one] = struct{}{}
 	if len(f.feeds) == 2 {
@@ -85,24 +85,24 @@ func (h *Hub) join(key filterKey, f *filter, end context.CancelCauseFunc) *feedO
 }
 
 // close takes a feed out; the last one closes its filter.
-func (h *Hub) close(one *feedOf) {
+func (fs *Feeds) close(one *feedOf) {
 	f := one.filter
-	h.mu.Lock()
+	fs.mu.Lock()
 	delete(f.feeds, one)
 	last := len(f.feeds) == 0
 	if last {
-		delete(h.filters, f.key)
+		delete(fs.filters, f.key)
 	}
-	h.mu.Unlock()
+	fs.mu.Unlock()
 	if last {
 		f.release()
 	}
 }
 
 // giveWay ends the feeds of a filter, whose memory others need.
-func (h *Hub) giveWay(f *filter) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (fs *Feeds) giveWay(f *filter) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
 	for one := range f.feeds {
 		one.end(budget.ErrFull)
 	}

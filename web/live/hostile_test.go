@@ -20,6 +20,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/web/eventually"
 )
 
 // raw is a peer that speaks websocket by hand, so that it can speak it badly.
@@ -240,7 +241,7 @@ func TestOneByteASecond(t *testing.T) {
 }
 
 // Peers that never read cost what two batches take, slow no one else, and are
-// gone when the hub closes.
+// gone when the feeds close.
 func TestPeersThatNeverRead(t *testing.T) {
 	const deaf, batches = 100, 20
 	row := strings.Repeat("<td>x</td>", 40)
@@ -287,11 +288,11 @@ func TestPeersThatNeverRead(t *testing.T) {
 		t.Errorf("%d peers that do not read hold %d KiB each", deaf, grown/deaf>>10)
 	}
 	begin := time.Now()
-	f.hub.Close()
+	f.feeds.Close()
 	if d := time.Since(begin); d > 5*time.Second {
 		t.Errorf("closing took %v", d)
 	}
-	if n := f.hub.Conns(); n != 0 {
+	if n := f.feeds.Conns(); n != 0 {
 		t.Errorf("%d connections are left", n)
 	}
 }
@@ -306,11 +307,7 @@ func TestVanishingPeers(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The server has to see the earlier ones go.
-		tick := time.NewTicker(time.Millisecond)
-		for deadline := time.Now().Add(10 * time.Second); f.hub.Conns() == 4 && time.Now().Before(deadline); {
-			<-tick.C
-		}
-		tick.Stop()
+		eventually.True(t, 10*time.Second, "there is room for one more", func() bool { return f.feeds.Conns() < 4 })
 		p := upgrade(t, c)
 		p.Write(frameHead(opText, uint64(i)))
 		c.(*net.TCPConn).SetLinger(0) // a reset, as of a machine that lost its state
@@ -344,7 +341,7 @@ func TestHandshakesThatAreNone(t *testing.T) {
 			if resp.StatusCode < 400 {
 				t.Errorf("status %d", resp.StatusCode)
 			}
-			if n := f.hub.Conns(); n != 0 {
+			if n := f.feeds.Conns(); n != 0 {
 				t.Errorf("%d connections are counted", n)
 			}
 		})

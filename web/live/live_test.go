@@ -65,11 +65,11 @@ func (l *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// fixture is an archive with a hub behind an in-memory server.
+// fixture is an archive with feeds behind an in-memory server.
 type fixture struct {
 	t       *testing.T
 	archive *archive.Archive
-	hub     *Hub
+	feeds   *Feeds
 	lis     *memory
 	srv     *http.Server
 	refused chan error
@@ -79,7 +79,7 @@ func start(t *testing.T, cfg Config, acfg archive.Config, stream func(*Stream)) 
 	t.Helper()
 	f := &fixture{t: t, archive: archive.New(acfg), lis: newMemory(), refused: make(chan error, 64)}
 	cfg.Archive = f.archive
-	f.hub = New(cfg)
+	f.feeds = New(cfg)
 	f.srv = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q, err := query.Compile(r.URL.Query().Get("q"))
 		if err != nil {
@@ -98,7 +98,7 @@ func start(t *testing.T, cfg Config, acfg archive.Config, stream func(*Stream)) 
 		if stream != nil {
 			stream(&s)
 		}
-		if err := f.hub.Serve(w, r, s); err != nil {
+		if err := f.feeds.Serve(w, r, s); err != nil {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			f.refused <- err
 		}
@@ -108,7 +108,7 @@ func start(t *testing.T, cfg Config, acfg archive.Config, stream func(*Stream)) 
 }
 
 func (f *fixture) stop() {
-	f.hub.Close()
+	f.feeds.Close()
 	f.srv.Close()
 	f.lis.Close()
 }
@@ -421,9 +421,9 @@ func TestNoMatchMovesTheCursor(t *testing.T) {
 func TestStatusOnlyWhenChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		now := Status{HTML: "up", Keys: "k1"}
+		now := Fragments{HTML: "up", Keys: "k1"}
 		f := start(t, Config{}, archive.Config{}, func(s *Stream) {
-			s.Status = func(context.Context) (Status, error) {
+			s.Status = func(context.Context) (Fragments, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				return now, nil
@@ -469,7 +469,7 @@ func TestCaps(t *testing.T) {
 				}
 				a.ws.Close()
 				synctest.Wait()
-				if n := f.hub.Conns(); n != 1 {
+				if n := f.feeds.Conns(); n != 1 {
 					t.Fatalf("%d connections after one left, want 1", n)
 				}
 				f.dial("").ws.Close()
@@ -485,7 +485,7 @@ func TestClose(t *testing.T) {
 		c := f.dial("")
 		defer c.ws.Close()
 		var wg sync.WaitGroup
-		wg.Go(f.hub.Close)
+		wg.Go(f.feeds.Close)
 		_, _, err := c.ws.ReadMessage()
 		if !websocket.IsCloseError(err, websocket.CloseGoingAway) {
 			t.Errorf("closed with %v, want 1001", err)
@@ -499,7 +499,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// A browser that reads nothing holds up neither the hub's end nor anything else.
+// A browser that reads nothing holds up neither the feeds' end nor anything else.
 func TestCloseDoesNotWaitForADeafBrowser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, Config{}, archive.Config{}, nil)
@@ -509,7 +509,7 @@ func TestCloseDoesNotWaitForADeafBrowser(t *testing.T) {
 		f.add(10, "a")
 		synctest.Wait() // the write of the batch is stuck: a pipe has no buffer
 		begin := time.Now()
-		f.hub.Close()
+		f.feeds.Close()
 		if d := time.Since(begin); d > 3*lingerWait {
 			t.Errorf("took %v", d)
 		}
@@ -609,7 +609,7 @@ func TestEqualFiltersAreOne(t *testing.T) {
 			c := f.dial("q=" + url.QueryEscape(tt.filter))
 			defer c.ws.Close()
 			synctest.Wait()
-			if n := len(f.hub.filters); n != tt.filters {
+			if n := len(f.feeds.filters); n != tt.filters {
 				t.Errorf("%d filters of %d feeds, want %d", n, i+1, tt.filters)
 			}
 			if i == 0 {
@@ -619,8 +619,8 @@ func TestEqualFiltersAreOne(t *testing.T) {
 				t.Errorf("%d bytes are held for %d filters, want %d for each", held, tt.filters, one)
 			}
 		}
-		f.hub.Close()
-		if n, held := len(f.hub.filters), b.Stats().Held[budget.Feed]; n != 0 || held != 0 {
+		f.feeds.Close()
+		if n, held := len(f.feeds.filters), b.Stats().Held[budget.Feed]; n != 0 || held != 0 {
 			t.Errorf("%d filters and %d bytes are left", n, held)
 		}
 	})
@@ -686,7 +686,7 @@ func TestFiltersAreBudgeted(t *testing.T) {
 		c := f.dial(long(1000))
 		defer c.ws.Close()
 		synctest.Wait()
-		if n := f.hub.Conns(); n != feeds {
+		if n := f.feeds.Conns(); n != feeds {
 			t.Errorf("%d feeds, want one of %d in the place of another", n, feeds+1)
 		}
 		if n := closed.Load(); n != 1 {

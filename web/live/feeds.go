@@ -51,7 +51,7 @@ import (
 var (
 	// ErrTooMany refuses a connection because a cap is reached.
 	ErrTooMany = errors.New("live: too many connections")
-	// ErrClosed refuses a connection because the hub is closed.
+	// ErrClosed refuses a connection because the feeds are closed.
 	ErrClosed = errors.New("live: closed")
 )
 
@@ -71,13 +71,13 @@ const (
 	pingInterval   = 20 * time.Second
 	pongWait       = 60 * time.Second
 	writeWait      = 10 * time.Second
-	lingerWait     = time.Second // for the last write when the hub closes
+	lingerWait     = time.Second // for the last write when the feeds close
 
 	maxReadBytes   = 512 // an acknowledgement has at most 30
 	maxReadsPerSec = 100 // messages, pings and pongs that a browser may send
 )
 
-// Config says what a Hub reads and how much it admits.
+// Config says what a Feeds reads and how much it admits.
 type Config struct {
 	Archive *archive.Archive
 	// MaxConns and MaxConnsPerAddr cap the open connections, in all and for
@@ -105,11 +105,11 @@ type Stream struct {
 	// Rows writes the table rows of ms, which come newest first and are of the snapshot.
 	Rows func(ctx context.Context, w io.Writer, snap archive.Snapshot, ms []archive.Message) error
 	// Status draws the parts of the page around the rows. Nil: none.
-	Status func(ctx context.Context) (Status, error)
+	Status func(ctx context.Context) (Fragments, error)
 }
 
-// Status is what the page shows beside the rows.
-type Status struct {
+// Fragments are what the page shows beside the rows.
+type Fragments struct {
 	HTML  string // the broker's state
 	Keys  string // the panel of header names
 	Chart string // the histogram
@@ -117,15 +117,15 @@ type Status struct {
 	Total string // how many messages match
 }
 
-const statusParts = 5
+const fragments = 5
 
-func (s *Status) parts() [statusParts]*string {
-	return [...]*string{&s.HTML, &s.Keys, &s.Chart, &s.Facet, &s.Total}
+func (f *Fragments) parts() [fragments]*string {
+	return [...]*string{&f.HTML, &f.Keys, &f.Chart, &f.Facet, &f.Total}
 }
 
-// Hub admits connections and ends them. Its methods are safe for concurrent
+// Feeds admits connections and ends them. Its methods are safe for concurrent
 // use.
-type Hub struct {
+type Feeds struct {
 	cfg      Config
 	logger   *slog.Logger
 	upgrader websocket.Upgrader
@@ -147,8 +147,8 @@ type Hub struct {
 	seed    maphash.Seed
 }
 
-// New returns a Hub.
-func New(cfg Config) *Hub {
+// New returns a Feeds.
+func New(cfg Config) *Feeds {
 	if cfg.MaxConns == 0 {
 		cfg.MaxConns = 1000
 	}
@@ -161,7 +161,7 @@ func New(cfg Config) *Hub {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	h := &Hub{
+	fs := &Feeds{
 		cfg: cfg, logger: cfg.Logger,
 		memos:   query.NewMemos(cfg.Archive),
 		turns:   make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
@@ -169,66 +169,66 @@ func New(cfg Config) *Hub {
 		filters: make(map[filterKey]*filter),
 		seed:    maphash.MakeSeed(),
 	}
-	h.upgrader = websocket.Upgrader{
+	fs.upgrader = websocket.Upgrader{
 		HandshakeTimeout: writeWait,
 		ReadBufferSize:   1024,
 		WriteBufferSize:  4096,
 		WriteBufferPool:  &sync.Pool{},
-		// Whoever mounts the hub has checked the origin by its own policy.
+		// Whoever mounts the feeds has checked the origin by its own policy.
 		CheckOrigin: func(*http.Request) bool { return true },
 		Error:       func(http.ResponseWriter, *http.Request, int, error) {},
 	}
-	h.ctx, h.cancel = context.WithCancel(context.Background())
-	return h
+	fs.ctx, fs.cancel = context.WithCancel(context.Background())
+	return fs
 }
 
 // Conns is the number of open connections.
-func (h *Hub) Conns() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.total
+func (fs *Feeds) Conns() int {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return fs.total
 }
 
 // Close tells every browser that the explorer is going away, closes the
 // connections and returns when all are gone. It may be called again.
-func (h *Hub) Close() {
-	h.mu.Lock()
-	h.closed = true
-	h.mu.Unlock()
-	h.cancel()
-	h.wg.Wait()
+func (fs *Feeds) Close() {
+	fs.mu.Lock()
+	fs.closed = true
+	fs.mu.Unlock()
+	fs.cancel()
+	fs.wg.Wait()
 }
 
 // admit counts a connection from addr in.
-func (h *Hub) admit(addr string) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (fs *Feeds) admit(addr string) error {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
 	switch {
-	case h.closed:
+	case fs.closed:
 		return ErrClosed
-	case h.total >= h.cfg.MaxConns, h.addrs[addr] >= h.cfg.MaxConnsPerAddr:
+	case fs.total >= fs.cfg.MaxConns, fs.addrs[addr] >= fs.cfg.MaxConnsPerAddr:
 		return ErrTooMany
 	}
-	h.total++
-	h.addrs[addr]++
-	h.wg.Add(1)
+	fs.total++
+	fs.addrs[addr]++
+	fs.wg.Add(1)
 	return nil
 }
 
-func (h *Hub) leave(addr string) {
-	h.mu.Lock()
-	h.total--
-	if h.addrs[addr]--; h.addrs[addr] == 0 {
-		delete(h.addrs, addr)
+func (fs *Feeds) leave(addr string) {
+	fs.mu.Lock()
+	fs.total--
+	if fs.addrs[addr]--; fs.addrs[addr] == 0 {
+		delete(fs.addrs, addr)
 	}
-	h.mu.Unlock()
-	h.wg.Done()
+	fs.mu.Unlock()
+	fs.wg.Done()
 }
 
-// Serve upgrades r and streams s until the browser or the hub goes away. An
+// Serve upgrades r and streams s until the browser goes away or the feeds close. An
 // error means that nothing was written to w. The caller has checked the
 // origin of r.
-func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
+func (fs *Feeds) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
 	addr := s.Addr
 	if addr == "" {
 		host, _, err := net.SplitHostPort(r.RemoteAddr)
@@ -237,27 +237,27 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
 		}
 		addr = host
 	}
-	if err := h.admit(addr); err != nil {
+	if err := fs.admit(addr); err != nil {
 		return err
 	}
-	defer h.leave(addr)
+	defer fs.leave(addr)
 	if s.Interval == 0 {
 		s.Interval = Interval
 	}
-	ctx, cancel := context.WithCancelCause(h.ctx)
+	ctx, cancel := context.WithCancelCause(fs.ctx)
 	defer cancel(nil)
-	f, err := h.open(r.Context(), s, addr, cancel)
+	f, err := fs.open(r.Context(), s, addr, cancel)
 	if err != nil {
 		return err
 	}
-	ws, err := h.upgrader.Upgrade(metered{w}, r, nil)
+	ws, err := fs.upgrader.Upgrade(metered{w}, r, nil)
 	if err != nil {
-		h.close(f)
+		fs.close(f)
 		return err
 	}
-	last := h.cfg.Archive.Snapshot().Last()
+	last := fs.cfg.Archive.Snapshot().Last()
 	c := &conn{
-		hub: h, ws: ws, stream: s, filter: f, credit: make(chan struct{}, 1),
+		feeds: fs, ws: ws, stream: s, filter: f, credit: make(chan struct{}, 1),
 		cursor: min(s.After, last), told: min(s.After, last), reset: s.After > last,
 	}
 	c.run(ctx, func() { cancel(nil) })
@@ -266,13 +266,13 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
 
 // turn waits until a feed may filter or draw; the caller gives it back with done. Turns come in the
 // order that they were asked for.
-func (h *Hub) turn(ctx context.Context) error {
+func (fs *Feeds) turn(ctx context.Context) error {
 	select {
-	case h.turns <- struct{}{}:
+	case fs.turns <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (h *Hub) done() { <-h.turns }
+func (fs *Feeds) done() { <-fs.turns }
