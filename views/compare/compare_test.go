@@ -158,3 +158,8 @@ func TestDiffIsBounded(t *testing.T) {
 		t.Errorf("%d rows, notes %q", rows, d.Notes)
 	}
 }
+
+func TestGolden(t *testing.T) {
+	d := Build(viewtest.DiffMessages(), nil, address.Links{})
+	viewtest.GoldenHTML(t, "table.html", viewtest.Render(t, diffTable(d)))
+}

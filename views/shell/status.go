@@ -24,20 +24,20 @@ func StateClass(s source.State) string {
 
 // conduct is what the page says about a mode.
 type conduct struct {
-	Class, icon string // of the safety badge
-	Badge       string // its words
-	Doing       string // what reading does to what is read, in sentences
+	class, icon string // of the safety badge
+	badge       string // its words
+	doing       string // what reading does to what is read, in sentences
 	exit        string // what happens to it when the explorer ends; "" = nothing
 	acked       string // what acknowledging has done, as the name of a count; "" = the count says nothing
 }
 
-// ConductOf words what the source does.
-func ConductOf(s source.Status) conduct {
-	c := conduct{Class: "safe", icon: "shield", Badge: string(s.Mode), Doing: "Nothing is consumed at the moment."}
+// conductOf words what the source does.
+func conductOf(s source.Status) conduct {
+	c := conduct{class: "safe", icon: "shield", badge: string(s.Mode), doing: "Nothing is consumed at the moment."}
 	switch s.Mode {
 	case source.Peek:
-		c.Badge = "peek: holds " + kit.Num(s.Held) + ", returns them on exit"
-		c.Doing = "Messages are taken without acknowledging them, kept from other consumers while they are held, " +
+		c.badge = "peek: holds " + kit.Num(s.Held) + ", returns them on exit"
+		c.doing = "Messages are taken without acknowledging them, kept from other consumers while they are held, " +
 			"and given back to the queue with basic.nack. None is removed."
 		c.exit = "On exit what is held, " + kit.Plural(s.Held, "message") +
 			", is given back with basic.nack and requeue, flagged as redelivered. " +
@@ -49,8 +49,8 @@ func ConductOf(s source.Status) conduct {
 			c.exit += " This queue counts deliveries, and that was accepted: each look costs every message in it one."
 		}
 	case source.Drain:
-		c.Class, c.icon, c.Badge, c.acked = "takes", "drain", "drain: removes messages", "Acknowledged, so removed"
-		c.Doing = "Each message is acknowledged with basic.ack once it is stored here: it leaves the queue for good."
+		c.class, c.icon, c.badge, c.acked = "takes", "drain", "drain: removes messages", "Acknowledged, so removed"
+		c.doing = "Each message is acknowledged with basic.ack once it is stored here: it leaves the queue for good."
 		c.exit = "On exit what is stored has been acknowledged; what is still under way goes back to the queue. " +
 			"Messages kept only in memory are gone with this process."
 		if s.Spool != nil {
@@ -58,24 +58,24 @@ func ConductOf(s source.Status) conduct {
 				"what is still under way goes back to the queue."
 		}
 	case source.Copy:
-		c.Badge, c.acked = "copy: takes nothing", "Acknowledged in the explorer's own queue"
-		c.Doing = "The explorer has a queue of its own, bound beside the others and deleted with it. " +
+		c.badge, c.acked = "copy: takes nothing", "Acknowledged in the explorer's own queue"
+		c.doing = "The explorer has a queue of its own, bound beside the others and deleted with it. " +
 			"What other consumers get does not change."
 		c.exit = "On exit the explorer's own queue is deleted with what is left in it."
 	case source.Stream:
-		c.Badge, c.acked = "stream: reads only", "Acknowledged to get more, removing nothing"
-		c.Doing = "A stream is read at an offset. Reading removes nothing and other readers are not affected."
+		c.badge, c.acked = "stream: reads only", "Acknowledged to get more, removing nothing"
+		c.doing = "A stream is read at an offset. Reading removes nothing and other readers are not affected."
 		c.exit = "On exit the consumer is cancelled; the stream stays as it is."
 	case source.Replay:
-		c.Badge = "replay: files, no broker"
-		c.Doing = "The messages come from files. No broker is connected, and the files stay as they are."
+		c.badge = "replay: files, no broker"
+		c.doing = "The messages come from files. No broker is connected, and the files stay as they are."
 	case source.Demo:
-		c.Badge = "demo: made-up messages, built-in broker"
-		c.Doing = "The messages are made up by this process and read from an AMQP endpoint that it has built in. " +
+		c.badge = "demo: made-up messages, built-in broker"
+		c.doing = "The messages are made up by this process and read from an AMQP endpoint that it has built in. " +
 			"No broker is connected and no queue is touched."
 	}
 	if s.Consumers > 0 && s.Mode.Shared() {
-		c.Badge += " · shared with " + kit.Plural(s.Consumers, "other consumer")
+		c.badge += " · shared with " + kit.Plural(s.Consumers, "other consumer")
 	}
 	return c
 }
@@ -97,16 +97,16 @@ func brokerFacts(s source.Status) []string {
 
 // fact is a line of the safety panel. Foreign values come from the broker or the configuration.
 type fact struct {
-	Name, Value string
+	name, value string
 	foreign     bool
 }
 
-// SafetyFacts are the figures of the safety panel.
-func SafetyFacts(s source.Status, now time.Time) []fact {
+// safetyFacts are the figures of the safety panel.
+func safetyFacts(s source.Status, now time.Time) []fact {
 	var facts []fact
 	add := func(name, value string) {
 		if value != "" {
-			facts = append(facts, fact{Name: name, Value: value})
+			facts = append(facts, fact{name: name, value: value})
 		}
 	}
 	foreign := func(name, value string) {
@@ -142,7 +142,7 @@ func SafetyFacts(s source.Status, now time.Time) []fact {
 		add("Given back at the latest", when(s.GiveBackAt))
 		add("Given back so far", kit.Num(s.GivenBack))
 	}
-	if name := ConductOf(s).acked; name != "" && (s.Acknowledged > 0 || s.Mode == source.Drain) {
+	if name := conductOf(s).acked; name != "" && (s.Acknowledged > 0 || s.Mode == source.Drain) {
 		add(name, kit.Num(s.Acknowledged))
 	}
 	counted("Delivered again, kept once", s.Known)

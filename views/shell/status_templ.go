@@ -121,7 +121,7 @@ func BrokerStrip(s source.Status, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Mode != "" {
-			templ_7745c5c3_Err = badge(ConductOf(s)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = badge(conductOf(s)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -277,7 +277,7 @@ func badge(c conduct) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			var templ_7745c5c3_Var13 = []any{"badge", c.Class}
+			var templ_7745c5c3_Var13 = []any{"badge", c.class}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var13...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -318,7 +318,7 @@ func badge(c conduct) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var15 string
-		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(c.Badge)
+		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(c.badge)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shell/status.templ`, Line: 46, Col: 17}
 		}
@@ -356,7 +356,7 @@ func safety(s source.Status, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var17 string
-		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(ConductOf(s).Doing)
+		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(conductOf(s).doing)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shell/status.templ`, Line: 53, Col: 25}
 		}
@@ -368,7 +368,7 @@ func safety(s source.Status, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if exit := ConductOf(s).exit; exit != "" {
+		if exit := conductOf(s).exit; exit != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -464,13 +464,13 @@ func safety(s source.Status, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, f := range SafetyFacts(s, now) {
+		for _, f := range safetyFacts(s, now) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<dt>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var22 string
-			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(f.Name)
+			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(f.name)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shell/status.templ`, Line: 79, Col: 16}
 			}
@@ -483,13 +483,13 @@ func safety(s source.Status, now time.Time) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if f.foreign {
-				templ_7745c5c3_Err = kit.Visible([]byte(f.Value)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = kit.Visible([]byte(f.value)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
 				var templ_7745c5c3_Var23 string
-				templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(f.Value)
+				templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(f.value)
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shell/status.templ`, Line: 84, Col: 15}
 				}

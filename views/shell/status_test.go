@@ -119,9 +119,61 @@ func TestBrokerFactsByMode(t *testing.T) {
 func TestPeekOfAQuorumQueueNamesTheCost(t *testing.T) {
 	const cost = "each look costs every message in it one"
 	for _, queueType := range []string{"classic", "quorum"} {
-		c := ConductOf(source.Status{Mode: source.Peek, QueueType: queueType, Held: 3})
+		c := conductOf(source.Status{Mode: source.Peek, QueueType: queueType, Held: 3})
 		if strings.Contains(c.exit, cost) != (queueType == "quorum") {
 			t.Errorf("%s: %s", queueType, c.exit)
 		}
+	}
+}
+
+// TestEveryModeIsWorded: none falls back on what is said without one, and only drain is said to
+// remove.
+func TestEveryModeIsWorded(t *testing.T) {
+	none := conductOf(source.Status{})
+	for _, m := range source.Modes() {
+		t.Run(string(m), func(t *testing.T) {
+			c := conductOf(source.Status{Mode: m})
+			if c.doing == none.doing || c.badge == string(m) {
+				t.Errorf("%+v", c)
+			}
+			if removes := c.class == "takes"; removes != (m == source.Drain) {
+				t.Errorf("class %q", c.class)
+			}
+			var acknowledged string
+			for _, f := range safetyFacts(source.Status{Mode: m, Acknowledged: 7}, time.Time{}) {
+				if f.value == "7" {
+					acknowledged = f.name
+				}
+			}
+			want := map[source.Mode]string{
+				source.Drain:  "Acknowledged, so removed",
+				source.Copy:   "Acknowledged in the explorer's own queue",
+				source.Stream: "Acknowledged to get more, removing nothing",
+			}[m]
+			if acknowledged != want {
+				t.Errorf("acknowledging is called %q, want %q", acknowledged, want)
+			}
+		})
+	}
+}
+
+func TestGoldens(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		status source.Status
+	}{
+		{"peek", source.Status{
+			State: source.Consuming, Since: viewtest.Now.Add(-41 * time.Minute), Mode: source.Peek, Name: "orders.dead-letter",
+			Held: 312, Window: 1000, Product: "RabbitMQ", Version: "3.10.8", QueueType: "quorum",
+			Kept: source.Kept{Messages: 12340, Evicted: 1, Bytes: 41 << 20, MaxBytes: 256 << 20, Rate: 48.2},
+		}},
+		{"down", source.Status{
+			State: source.Reconnecting, Mode: source.Drain, Name: "orders", Error: "The broker refused the <connection>.",
+			Since: viewtest.Now.Add(-3 * time.Minute), NextAttempt: viewtest.Now.Add(4 * time.Second),
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			viewtest.GoldenHTML(t, tt.name+".html", viewtest.Render(t, BrokerStrip(tt.status, viewtest.Now)))
+		})
 	}
 }

@@ -87,13 +87,7 @@ func TestCodeGoldens(t *testing.T) {
 	}
 	for _, l := range publishers() {
 		t.Run(l.name, func(t *testing.T) {
-			want, err := os.ReadFile(filepath.Join("testdata", "code."+l.name+".txt"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := codeOf(t, l.name, m, 0); got != string(want) {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
+			viewtest.Golden(t, "code."+l.name+".txt", codeOf(t, l.name, m, 0))
 		})
 	}
 }

@@ -17,6 +17,7 @@ func Words(html string) string {
 	return strings.Join(strings.Fields(stdhtml.UnescapeString(html)), " ")
 }
 
+// Render draws a component.
 func Render(t testing.TB, c templ.Component) string {
 	t.Helper()
 	var b strings.Builder

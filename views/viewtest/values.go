@@ -1,0 +1,14 @@
+package viewtest
+
+import (
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+)
+
+// Value is a text as a header has it.
+func Value(text string) fieldtable.Value {
+	table := fttest.Table(func(e *fttest.Encoder) { e.Str("", text) })
+	s := fieldtable.View(table, fieldtable.Lenient()).Scan()
+	s.Next()
+	return s.Field().Value
+}
