@@ -156,7 +156,7 @@ func parameters() [27]Parameter {
 			write: func(s *State) string { return small(s.Body) },
 		},
 		{
-			Name: "tab", Meaning: "a view of the headers: readings, x-death, code", Pages: OnMessage | OnPaste,
+			Name: "tab", Meaning: "a view of the headers: readings, x-death, open, code", Pages: OnMessage | OnPaste,
 			read:  func(s *State, v string) bool { s.Tab = v; return true },
 			write: func(s *State) string { return s.Tab },
 		},

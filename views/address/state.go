@@ -13,6 +13,7 @@ const (
 	TabReadings = "readings" // how clients read the table
 	TabDeaths   = "x-death"
 	TabCode     = "code"
+	TabLaidOpen = "open" // what another protocol's encoding says
 )
 
 // State is the state of a page that is kept in its URL. The zero value is the newest page of
@@ -34,7 +35,7 @@ type State struct {
 	Hex     int          // hex: a byte in the first row of the hex page; 0 = where the tree begins
 	Bytes   archive.Span // b: marked bytes of the table
 	Body    int          // body: offset of the first byte of the body preview
-	Tab     string       // tab: "" = the fields; "readings", "x-death", "code"
+	Tab     string       // tab: "" = the fields; "readings", "x-death", "open", "code"
 	Lang    string       // lang: which client the code is for
 	Full    bool         // view=full: the message without the list
 	Limit   int          // limit: rows a page; 0 = the default

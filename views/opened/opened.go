@@ -48,6 +48,8 @@ type Opened struct {
 	Readings []fieldtable.Reading
 	// Deaths is the x-death header; nil = there is none.
 	Deaths *Deaths
+	// Converted is what is known of another protocol that the message comes from; nil = nothing.
+	Converted *Converted
 	// Code is the message as code; only written on its tab.
 	Code   *snippet.Code
 	Pasted *Pasted
@@ -56,6 +58,11 @@ type Opened struct {
 // damaged reports whether some of the content header cannot be read.
 func (in *Opened) damaged() bool {
 	return in.Headers.Damage != nil || in.Message.PropertiesErr != ""
+}
+
+// laidOpen reports whether the page shows what Converted is about.
+func (in *Opened) laidOpen() bool {
+	return in.Converted != nil && in.Links.State.Tab == address.TabLaidOpen
 }
 
 // Build opens a message: the one place where a whole header table is decoded.
@@ -77,6 +84,11 @@ func Build(m facts.Message, o Options) Opened {
 		TraceURL: o.TraceURL,
 		Removed:  facts.Within(m.Removed, m.HeadersOffset),
 	}
+	var t fieldtable.Table
+	if m.HasHeaders {
+		t = fieldtable.View(m.Headers, d)
+	}
+	in.Converted = buildConverted(m, t, tree)
 	if !m.HasHeaders {
 		if o.Links.State.Tab == address.TabCode {
 			code := snippet.Build(m, fieldtable.Table{}, o.Links)
@@ -84,7 +96,6 @@ func Build(m facts.Message, o Options) Opened {
 		}
 		return in
 	}
-	t := fieldtable.View(m.Headers, d)
 	hints := fieldtable.Hints(t)
 	h := &in.Headers
 	h.Set = true
