@@ -53,7 +53,7 @@ func installQpid(ctx context.Context, out io.Writer) error {
 	if err := run(ctx, &log, nil, "mvn", "-q", "-B", "-f", project, "dependency:copy-dependencies",
 		"-DincludeScope=runtime", "-DoutputDirectory="+jars); err != nil {
 		_, _ = out.Write(log.Bytes())
-		return fmt.Errorf("Qpid Broker-J was not brought: %w", err)
+		return fmt.Errorf("bringing Qpid Broker-J: %w", err)
 	}
 	return os.Rename(jars, folder)
 }
@@ -65,12 +65,12 @@ func checkBrokers(ctx context.Context, out io.Writer) error {
 		fmt.Fprintln(out, "RabbitMQ 4")
 		env := []string{requireEnv, rabbittest.BrokerEnv + "=" + string(rabbittest.Version4)}
 		if err := goTest(ctx, out, env, "./web/broker/..."); err != nil {
-			return fmt.Errorf("RabbitMQ 4: %w", err)
+			return fmt.Errorf("against RabbitMQ 4: %w", err)
 		}
 	}
 	fmt.Fprintln(out, "Qpid Broker-J")
 	if err := goTest(ctx, out, []string{requireEnv}, "-tags", "qpid", "-run", "^TestQpid", "./web/broker/..."); err != nil {
-		return fmt.Errorf("Qpid Broker-J: %w", err)
+		return fmt.Errorf("against Qpid Broker-J: %w", err)
 	}
 	return nil
 }

@@ -32,8 +32,9 @@ type Config struct {
 	URL string
 	// Username and Password replace those of the URL when not empty.
 	Username, Password string
-	// SASL is "plain" or "external"; empty: external with a client certificate and no user name,
-	// else plain.
+	// SASL is a mechanism: "scram-sha-256", "scram-sha-1", "plain", "cram-md5", "anonymous" or
+	// "external". Empty: external with a client certificate and no user name, else the first of the
+	// others that the broker offers, anonymous without a user name only.
 	SASL string
 
 	// TLS is the base of the TLS configuration of amqps; nil: the system's roots and TLS 1.2 or

@@ -23,8 +23,8 @@ type endpoint struct {
 	port               int
 	vhost              string
 	username, password string
-	urlPassword        string // not used where another one was given, but as secret
-	external           bool
+	urlPassword        string      // not used where another one was given, but as secret
+	mechanisms         []mechanism // to log in with, the best first
 	caFile             string
 	certFile, keyFile  string
 	serverName         string
@@ -96,14 +96,9 @@ func newEndpoint(cfg Config) (*endpoint, error) {
 	if mechanism == "" && len(uri.AuthMechanism) > 0 {
 		mechanism = strings.ToLower(uri.AuthMechanism[0])
 	}
-	switch mechanism {
-	case "":
-		e.external = e.secure && e.certFile != "" && u.User == nil && cfg.Username == ""
-	case "plain":
-	case "external":
-		e.external = true
-	default:
-		return nil, fmt.Errorf("SASL mechanism %q is not supported: use plain or external", mechanism)
+	named := u.User != nil || cfg.Username != ""
+	if e.mechanisms, err = chooseMechanisms(mechanism, e.secure && e.certFile != "", named); err != nil {
+		return nil, err
 	}
 	if (e.certFile == "") != (e.keyFile == "") {
 		return nil, errors.New("a client certificate needs both its certificate file and its key file")
@@ -133,7 +128,7 @@ func (e *endpoint) String() string {
 	if e.secure {
 		u.Scheme = "amqps"
 	}
-	if !e.external {
+	if !e.nameless() {
 		u.User = url.User(e.username)
 	}
 	return u.String()
@@ -174,29 +169,7 @@ func (e *endpoint) tlsConfig() (*tls.Config, error) {
 	return t, nil
 }
 
-// login is the SASL mechanism of a connection.
-type login struct {
-	*endpoint
-	properties amqp.Table
-}
-
-func (l login) Mechanism() string {
-	if l.external {
-		return "EXTERNAL"
-	}
-	return "PLAIN"
-}
-
-// Response is called while the library puts connection.start-ok together, after it has set the
-// client's capabilities. It does not announce authentication_failure_close, without which RabbitMQ
-// drops a refused login silently after some seconds, so that a wrong password looks like a broken
-// network. See https://www.rabbitmq.com/docs/auth-notification.
-func (l login) Response() string {
-	if capabilities, ok := l.properties["capabilities"].(amqp.Table); ok {
-		capabilities["authentication_failure_close"] = true
-	}
-	if l.external {
-		return ""
-	}
-	return "\x00" + l.username + "\x00" + l.password
+// nameless reports whether the login names no user.
+func (e *endpoint) nameless() bool {
+	return len(e.mechanisms) == 1 && (e.mechanisms[0] == saslExternal || e.mechanisms[0] == saslAnonymous)
 }

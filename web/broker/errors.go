@@ -101,11 +101,7 @@ func (c *Consumer) sentence(p phase, err, from error) (source.ErrorKind, string)
 	if p == phaseHandshake {
 		switch {
 		case errors.Is(err, amqp.ErrSASL):
-			return KindLogin, fmt.Sprintf(
-				"%s does not offer the login mechanism %s",
-				address,
-				login{endpoint: c.endpoint}.Mechanism(),
-			)
+			return KindLogin, fmt.Sprintf("%s offers no login mechanism that fits", address)
 		case isTimeout(from):
 			return KindLost, fmt.Sprintf(
 				"%s accepted the connection but did not complete the AMQP handshake within %s",
@@ -209,7 +205,7 @@ func (c *Consumer) replySentence(p phase, e *amqp.Error) (source.ErrorKind, stri
 				"the broker refused the login of user %q: wrong user name or password (403)",
 				c.endpoint.username,
 			)
-		case strings.Contains(e.Reason, "exclusive use"):
+		case strings.Contains(e.Reason, "exclusive use"), strings.Contains(e.Reason, "exclusive consumer"):
 			return KindLocked, fmt.Sprintf("%s has an exclusive consumer, so nobody else may read it (403)", what)
 		}
 		return KindAccess, fmt.Sprintf(

@@ -43,8 +43,9 @@ func (t *transport) shut() {
 // error.
 type watched struct {
 	net.Conn
-	mu  sync.Mutex
-	err error
+	handshake *handshake // the same connection
+	mu        sync.Mutex
+	err       error
 }
 
 func (w *watched) note(err error) {
@@ -117,7 +118,8 @@ func (c *Consumer) dial(ctx context.Context) (*watched, *Error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = nc.SetDeadline(deadline) // the library clears it after the handshake
 	}
-	return &watched{Conn: nc}, nil
+	shake := &handshake{Conn: nc}
+	return &watched{Conn: shake, handshake: shake}, nil
 }
 
 // open opens the AMQP connection. The library speaks through t, which stands on raw; the caller
@@ -126,12 +128,12 @@ func (c *Consumer) open(ctx context.Context, t io.ReadWriteCloser, raw *watched)
 	stop := context.AfterFunc(ctx, func() { _ = raw.Conn.Close() })
 	properties := amqp.Table{"product": "headerglass", "version": c.cfg.Version, "connection_name": c.cfg.Name}
 	conn, err := amqp.Open(t, amqp.Config{
-		SASL: []amqp.Authentication{login{endpoint: c.endpoint, properties: properties}}, Vhost: c.endpoint.vhost,
+		SASL: c.endpoint.logins(properties, raw.handshake), Vhost: c.endpoint.vhost,
 		Heartbeat: c.endpoint.heartbeat, FrameSize: 131072, Properties: properties, Locale: "en_US",
 	})
 	if err != nil {
 		stop()
-		return nil, c.explain(phaseHandshake, err, raw.failure())
+		return nil, raw.handshake.refine(c, err, c.explain(phaseHandshake, err, raw.failure()))
 	}
 	if !stop() {
 		return nil, &Error{

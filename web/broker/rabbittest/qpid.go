@@ -50,7 +50,6 @@ const (
 	QpidSCRAM1    QpidPort = "scram1"
 	QpidSCRAM256  QpidPort = "scram256"
 	QpidAnonymous QpidPort = "anonymous"
-	QpidNone      QpidPort = "none" // offers no way at all
 	qpidHTTP      QpidPort = "http"
 )
 
@@ -130,9 +129,7 @@ func StartQpid(jars string) (*Qpid, error) {
 
 func (q *Qpid) prepare() error {
 	config := qpidConfig
-	for _, p := range []QpidPort{
-		QpidPlain, QpidCRAM, QpidSCRAM1, QpidSCRAM256, QpidAnonymous, QpidNone, qpidHTTP,
-	} {
+	for _, p := range []QpidPort{QpidPlain, QpidCRAM, QpidSCRAM1, QpidSCRAM256, QpidAnonymous, qpidHTTP} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return err
