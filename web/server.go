@@ -25,6 +25,12 @@ import (
 	"github.com/headerglass/headerglass/web/sources"
 )
 
+// What a Server admits unless its Config says otherwise.
+const (
+	DefaultQueries     = 8
+	DefaultExportLimit = 100_000 // messages
+)
+
 // Config is what a Server shows and how much it admits. Only Source, with its
 // archive, is required.
 type Config struct {
@@ -45,16 +51,16 @@ type Config struct {
 	BasePath string
 	// Guard says who may see more than /healthz and /readyz. Nil: everyone.
 	Guard *access.Guard
-	// MaxQueries is how many listings and exports run at once. 0: 8.
+	// MaxQueries is how many listings and exports run at once. 0: DefaultQueries.
 	MaxQueries int
-	// QueryBudget is how long one listing looks for matches. 0: 500 ms.
+	// QueryBudget is how long one listing looks for matches. 0: query.DefaultBudget.
 	QueryBudget time.Duration
-	// MaxLive and MaxLivePerAddr cap the live feeds, in all and for one
-	// remote address. 0: 1000 and 100.
+	// MaxLive and MaxLivePerAddr cap the live feeds, in all and for one remote address; 0: as package
+	// live has them.
 	MaxLive, MaxLivePerAddr int
 	// Budget is how many bytes work in progress may take. 0: 32 MiB.
 	Budget int64
-	// ExportLimit is the most messages one export holds. 0: 100,000.
+	// ExportLimit is the most messages one export holds. 0: DefaultExportLimit.
 	ExportLimit int
 	// NoExports refuses every export.
 	NoExports bool
@@ -111,16 +117,13 @@ func New(cfg Config) (*Server, error) {
 		cfg.Now = time.Now
 	}
 	if cfg.MaxQueries == 0 {
-		cfg.MaxQueries = 8
-	}
-	if cfg.QueryBudget == 0 {
-		cfg.QueryBudget = 500 * time.Millisecond
+		cfg.MaxQueries = DefaultQueries
 	}
 	if cfg.Budget == 0 {
 		cfg.Budget = 32 << 20
 	}
 	if cfg.ExportLimit == 0 {
-		cfg.ExportLimit = 100_000
+		cfg.ExportLimit = DefaultExportLimit
 	}
 	if cfg.TraceURL != "" && !validTraceURL(cfg.TraceURL) {
 		return nil, &ConfigError{"TraceURL", cfg.TraceURL,

@@ -43,14 +43,14 @@ type explorerFlags struct {
 	Redact         redaction     `                         placeholder:"PATTERNS"  help:"Store messages without the values of these headers, at every level, and $$properties: comma-separated, * and ? stand for characters. For example authorization,x-api-*,$$user_id"`
 	AllowHost      []string      `                         placeholder:"HOST"      help:"A host name that browsers may use for the explorer, with its port unless the usual one; localhost and IP addresses always work."`
 	BasePath       string        `                         placeholder:"/PATH"     help:"The path that a proxy serves the explorer under."`
-	Memory         byteSize      `default:"256MiB"         placeholder:"SIZE"      help:"How many bytes of messages to keep; the oldest go first (${default})."`
-	BodyLimit      byteSize      `default:"64KiB"          placeholder:"SIZE"      help:"How much of each body to keep (${default})."`
-	Dialect        string        `default:"lenient"                                help:"How to read the tags, unless a page asks for another: ${enum}."                                                                                                                                                                   enum:"${dialects}"`
-	MaxLive        int           `default:"1000"                                   help:"How many live feeds may be open (${default})."`
-	MaxLivePerAddr int           `default:"100"                                    help:"How many of them for one address; behind a proxy every browser has the proxy's (${default})."                                                                                                         name:"max-live-per-address"`
-	MaxQueries     int           `default:"8"                                      help:"How many listings run at once (${default})."`
-	QueryBudget    time.Duration `default:"500ms"                                  help:"How long one listing looks for matches before it shows what it has (${default})."`
-	ExportLimit    int           `default:"100000"                                 help:"The most messages that one export holds (${default})."`
+	Memory         byteSize      `default:"${memory}"         placeholder:"SIZE"      help:"How many bytes of messages to keep; the oldest go first (${default})."`
+	BodyLimit      byteSize      `default:"${body_limit}"          placeholder:"SIZE"      help:"How much of each body to keep (${default})."`
+	Dialect        string        `default:"${dialect}"                                help:"How to read the tags, unless a page asks for another: ${enum}."                                                                                                                                                                   enum:"${dialects}"`
+	MaxLive        int           `default:"${max_live}"                                   help:"How many live feeds may be open (${default})."`
+	MaxLivePerAddr int           `default:"${max_live_per_address}"                                    help:"How many of them for one address; behind a proxy every browser has the proxy's (${default})."                                                                                                         name:"max-live-per-address"`
+	MaxQueries     int           `default:"${max_queries}"                                      help:"How many listings run at once (${default})."`
+	QueryBudget    time.Duration `default:"${query_budget}"                                  help:"How long one listing looks for matches before it shows what it has (${default})."`
+	ExportLimit    int           `default:"${export_limit}"                                 help:"The most messages that one export holds (${default})."`
 	NoExports      bool          `                                                 help:"Refuse every export; single messages can still be downloaded."`
 	TraceUrl       string        `                         placeholder:"URL"       help:"A link for trace ids, with {trace} and optionally {span} in it, such as https://traces.example/trace/{trace}."`
 	LogFormat      string        `default:"text"                                   help:"text or json, to standard error."                                                                                                                                                                                                 enum:"text,json"`

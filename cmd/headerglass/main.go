@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	_ "time/tzdata" // time zones are asked for by name, also where the system has no list of them
@@ -22,6 +23,12 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/web"
+	"github.com/headerglass/headerglass/web/broker"
+	"github.com/headerglass/headerglass/web/live"
+	"github.com/headerglass/headerglass/web/spool"
 )
 
 // Exit codes. Scripts depend on them.
@@ -116,7 +123,22 @@ func newParser(c *cli, options ...kong.Option) (*kong.Kong, error) {
 	for _, d := range fieldtable.Dialects() {
 		dialects = append(dialects, d.Name())
 	}
-	vars := kong.Vars{"dialects": strings.Join(dialects, ",")}
+	vars := kong.Vars{
+		"dialects": strings.Join(dialects, ","),
+		// Defaults stand where they apply; the flags read them there.
+		"dialect":              fieldtable.Lenient().Name(),
+		"memory":               byteSize(archive.DefaultMaxBytes).String(),
+		"body_limit":           byteSize(archive.DefaultBodyLimit).String(),
+		"max_live":             strconv.Itoa(live.DefaultConns),
+		"max_live_per_address": strconv.Itoa(live.DefaultConnsPerAddr),
+		"max_queries":          strconv.Itoa(web.DefaultQueries),
+		"query_budget":         query.DefaultBudget.String(),
+		"export_limit":         strconv.Itoa(web.DefaultExportLimit),
+		"window":               strconv.Itoa(broker.DefaultWindow),
+		"hold":                 strings.TrimSuffix(broker.DefaultHold.String(), "0s"),
+		"prefetch":             strconv.Itoa(broker.DefaultPrefetch),
+		"spool_size":           byteSize(spool.DefaultMaxBytes).String(),
+	}
 	return kong.New(c, append(options, kong.Name("headerglass"), vars)...)
 }
 

@@ -178,17 +178,3 @@ func TestVersion(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
-
-func TestShellQuote(t *testing.T) {
-	for in, want := range map[string]string{
-		"orders.dlq": "orders.dlq",
-		"":           "''",
-		"a b":        "'a b'",
-		"it's":       `'it'\''s'`,
-		"$(reboot)":  "'$(reboot)'",
-	} {
-		if got := shellQuote(in); got != want {
-			t.Errorf("%q: got %s, want %s", in, got, want)
-		}
-	}
-}

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/views/snippet"
 	"github.com/headerglass/headerglass/web/broker"
 	"github.com/headerglass/headerglass/web/spool"
 )
@@ -26,11 +26,11 @@ type serveCmd struct {
 	Binding  []string `placeholder:"KEY"   help:"A binding key for --exchange; may be repeated (# reaches everything on a topic exchange)."                                              sep:"none"`
 	Offset   string   `placeholder:"WHERE" help:"Read --queue as a stream, from first, last, next, an offset, an RFC 3339 time, or an age such as 15m."`
 
-	Window                int           `default:"1000" help:"How many messages peek holds at most, 1 to 65535 (${default})."`
-	Hold                  time.Duration `default:"15m"  help:"How long peek holds them before it gives them back; keep it below the broker's consumer timeout (${default})."`
-	Prefetch              int           `default:"1000" help:"How many messages may be under way in the other modes, 1 to 65535 (${default})."`
+	Window                int           `default:"${window}" help:"How many messages peek holds at most, 1 to 65535 (${default})."`
+	Hold                  time.Duration `default:"${hold}"  help:"How long peek holds them before it gives them back; keep it below the broker's consumer timeout (${default})."`
+	Prefetch              int           `default:"${prefetch}" help:"How many messages may be under way in the other modes, 1 to 65535 (${default})."`
 	Spool                 string        `               help:"Keep drained or copied messages on disk in this folder; only what is synced there is acknowledged, and a restart shows it again." placeholder:"DIR"`
-	SpoolSize             byteSize      `default:"4GiB" help:"How large the spool may grow; at the bound nothing more is acknowledged (${default})."                                     placeholder:"SIZE"`
+	SpoolSize             byteSize      `default:"${spool_size}" help:"How large the spool may grow; at the bound nothing more is acknowledged (${default})."                                     placeholder:"SIZE"`
 	SpoolDropOldest       bool          `               help:"At the bound, drop the oldest spooled messages and go on; they are lost."`
 	AcceptLoss            bool          `               help:"Let drain remove messages that are then kept in memory only."`
 	AcceptRedeliveryCount bool          `               help:"Let peek read a quorum queue, which counts each delivery against its delivery limit."`
@@ -147,18 +147,7 @@ func (c *serveCmd) publishCommand() string {
 	}
 	return fmt.Sprintf(
 		`rabbitmqadmin publish exchange=%s routing_key=%s payload='hello' properties='{"headers":{"tenant":"acme"}}'`,
-		shellQuote(exchange),
-		shellQuote(key),
+		snippet.ShellWord(exchange),
+		snippet.ShellWord(key),
 	)
-}
-
-// shellQuote writes s as one word of a POSIX shell.
-func shellQuote(s string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./", r)
-	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -14,6 +14,11 @@ import (
 // byteSize is a flag value such as 256MiB, 64kB or 1048576, in bytes.
 type byteSize int64
 
+// String writes b as UnmarshalText reads it.
+func (b byteSize) String() string {
+	return strings.NewReplacer(" ", "", ".0", "").Replace(humanize.IBytes(uint64(max(b, 0))))
+}
+
 // UnmarshalText reads a number with an optional unit: kB, MB, GB are powers of 1000; KiB, MiB, GiB
 // of 1024.
 func (b *byteSize) UnmarshalText(text []byte) error {

@@ -22,19 +22,23 @@ type Config struct {
 	Redact *Redaction
 }
 
+// The bounds of a Config that has none.
 const (
-	defaultMaxBytes = 256 << 20
-	minMaxBytes     = 64 << 10
-	defaultBody     = 64 << 10
-	minSegment      = 256 << 10
-	maxSegment      = 4 << 20
-	maxShapes       = 1<<16 - 1
-	shapeShare      = 32 // shapes take at most one part in so many of MaxBytes
+	DefaultMaxBytes  = 256 << 20
+	DefaultBodyLimit = 64 << 10
+)
+
+const (
+	minMaxBytes = 64 << 10
+	minSegment  = 256 << 10
+	maxSegment  = 4 << 20
+	maxShapes   = 1<<16 - 1
+	shapeShare  = 32 // shapes take at most one part in so many of MaxBytes
 )
 
 func (c Config) withDefaults() Config {
-	c.MaxBytes = max(cmp.Or(c.MaxBytes, defaultMaxBytes), minMaxBytes)
-	c.BodyLimit = max(cmp.Or(c.BodyLimit, defaultBody), 0)
+	c.MaxBytes = max(cmp.Or(c.MaxBytes, DefaultMaxBytes), minMaxBytes)
+	c.BodyLimit = max(cmp.Or(c.BodyLimit, DefaultBodyLimit), 0)
 	if c.Dialect == nil {
 		c.Dialect = fieldtable.Lenient()
 	}

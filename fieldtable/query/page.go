@@ -35,7 +35,7 @@ func (q *Filter) Page(ctx context.Context, s archive.Snapshot, r PageRequest) (P
 		now = time.Now
 	}
 	start := now()
-	deadline := start.Add(cmp.Or(r.Budget, defaultBudget))
+	deadline := start.Add(cmp.Or(r.Budget, DefaultBudget))
 	limit := cmp.Or(max(r.Limit, 0), defaultLimit)
 	ascending := r.ascending()
 

@@ -29,7 +29,7 @@ type PageRequest struct {
 
 	// Limit is how many messages to return at most; 0: 100.
 	Limit int
-	// Budget is how long to look for them; 0: 500 ms.
+	// Budget is how long to look for them; 0: DefaultBudget.
 	Budget time.Duration
 	// IncludeDamaged returns messages with the verdict Damaged too.
 	IncludeDamaged bool
@@ -38,8 +38,9 @@ type PageRequest struct {
 }
 
 const (
-	defaultLimit  = 100
-	defaultBudget = 500 * time.Millisecond
+	defaultLimit = 100
+	// DefaultBudget is how long Page looks unless it is told otherwise.
+	DefaultBudget = 500 * time.Millisecond
 )
 
 func (r *PageRequest) ascending() bool {

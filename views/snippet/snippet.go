@@ -4,11 +4,11 @@ package snippet
 import (
 	"encoding/binary"
 	"fmt"
-	"github.com/headerglass/headerglass/fieldtable/archive"
 	"slices"
 	"strings"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"

@@ -77,11 +77,17 @@ const (
 	maxReadsPerSec = 100 // messages, pings and pongs that a browser may send
 )
 
+// How many connections are admitted unless a Config says otherwise.
+const (
+	DefaultConns        = 1000
+	DefaultConnsPerAddr = 100 // from one remote address
+)
+
 // Config says what a Feeds reads and how much it admits.
 type Config struct {
 	Archive *archive.Archive
 	// MaxConns and MaxConnsPerAddr cap the open connections, in all and for
-	// one remote address. 0: 1000 and 100.
+	// one remote address. 0: DefaultConns and DefaultConnsPerAddr.
 	MaxConns, MaxConnsPerAddr int
 	// Budget has the bytes that filters take. Nil: there is no bound.
 	Budget *budget.Budget
@@ -150,10 +156,10 @@ type Feeds struct {
 // New returns a Feeds.
 func New(cfg Config) *Feeds {
 	if cfg.MaxConns == 0 {
-		cfg.MaxConns = 1000
+		cfg.MaxConns = DefaultConns
 	}
 	if cfg.MaxConnsPerAddr == 0 {
-		cfg.MaxConnsPerAddr = 100
+		cfg.MaxConnsPerAddr = DefaultConnsPerAddr
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
