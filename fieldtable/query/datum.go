@@ -30,7 +30,9 @@ type datum struct {
 	int   int64
 	uint  uint64
 	float float64
-	bytes []byte
+	// narrow: float is a float32.
+	narrow bool
+	bytes  []byte
 	// value is the header's, nil for what is none.
 	value *fieldtable.Value
 	// removed: the archive holds the value without some of its payload, so that nothing can be
@@ -56,7 +58,7 @@ func (d *datum) setValue(v *fieldtable.Value) {
 		u, _ := v.Uint64()
 		d.class, d.uint = classUint, u
 	case fieldtable.KindFloat32, fieldtable.KindFloat64:
-		d.class = classFloat
+		d.class, d.narrow = classFloat, v.Kind() == fieldtable.KindFloat32
 		d.float, _ = v.Float64()
 	case fieldtable.KindDecimal:
 		dec, _ := v.Decimal()

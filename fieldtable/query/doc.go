@@ -41,8 +41,11 @@
 //	text 'acme'          text of these bytes; timestamps likewise      the same
 //	true, false          booleans; text displayed so                   nothing
 //
-// Numbers are compared exactly, whatever their types: no conversion to float64 takes
-// place. NaN equals no number and has no order. A time is RFC 3339 text; without a
+// Numbers are compared exactly, whatever their types, with one exception: a literal with a point or
+// an exponent is first rounded to the width of the float that it is compared with, float32 for tag f
+// and float64 for tag d. So a float equals the digits that are shown of it, as in price = 19.99.
+// Digits alone are a whole number, which is exact against everything: 9007199254740993 (2^53+1)
+// equals no float. NaN equals no number and has no order. A time is RFC 3339 text; without a
 // zone it is UTC, and seconds or the time of day may be left out.
 //
 // # Logic

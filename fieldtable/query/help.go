@@ -14,7 +14,7 @@ func Help() []HelpEntry {
 		{`tenant = "acme corp"`, `the same, for a value with other characters than letters, digits and -_.:$#@/`},
 		{`tenant = 'acme'`, `is text, and this text`},
 		{`retries = 3`, `is any kind of number equal to 3, or text that reads as one`},
-		{`retries > 2.5 AND tenant <> acme`, `numbers compare exactly across all types; AND binds tighter than OR`},
+		{`retries > 2.5 AND tenant <> acme`, `numbers compare across all types, a float by the digits shown; AND binds tighter than OR`},
 		{`(a OR b) AND NOT c`, `parentheses group`},
 		{`retries BETWEEN 1 AND 5`, `both ends included`},
 		{`tenant IN (acme, 'beta', 7)`, `equal to any of them`},

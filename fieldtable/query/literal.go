@@ -125,7 +125,7 @@ func (l *literal) cmp(d *datum) (sign int, ok bool) {
 	case classUint:
 		return l.num.cmpUint(d.uint), true
 	case classFloat:
-		return l.num.cmpFloat(d.float)
+		return l.num.cmpFloat(d.float, d.narrow)
 	case classDecimal, classTime:
 		return l.num.cmpScaled(d.int, d.scale), true
 	case classText:

@@ -3,6 +3,7 @@ package query
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"regexp"
 	"strings"
@@ -332,6 +333,22 @@ func naiveRat(v naiveValue) (r *big.Rat, inf int, err error) {
 	return r, 0, nil
 }
 
+// naiveRounded is the float nearest to x; beyond is how every finite float compares with an x that
+// is further away than the greatest.
+func naiveRounded(x *big.Rat, bits int, greatest float64) (nearest *big.Rat, beyond int) {
+	var f float64
+	if bits == 24 {
+		narrow, _ := x.Float32()
+		f = float64(narrow)
+	} else {
+		f, _ = x.Float64()
+	}
+	if math.IsInf(f, 0) || math.Abs(f) > greatest {
+		return x, -x.Sign()
+	}
+	return new(big.Rat).SetFloat64(f), 0
+}
+
 func naiveCompare(op string, v naiveValue, l literal) truths {
 	if v.kind == fieldtable.KindVoid {
 		if l.kind == literalWord && string(l.text) == "void" && (op == "=" || op == "<>") {
@@ -344,9 +361,20 @@ func naiveCompare(op string, v naiveValue, l literal) truths {
 	switch {
 	case l.kind == literalNumber:
 		want, _ := new(big.Rat).SetString(string(l.text))
-		if r, inf, err := naiveRat(v); err == nil && inf != 0 {
+		r, inf, err := naiveRat(v)
+		switch {
+		case err == nil && inf != 0:
 			order, ordered = inf, true
-		} else if err == nil {
+		case err == nil:
+			if strings.ContainsAny(string(l.text), ".eE") && v.kind == fieldtable.KindFloat64 {
+				want, order = naiveRounded(want, 53, math.MaxFloat64)
+			} else if strings.ContainsAny(string(l.text), ".eE") && v.kind == fieldtable.KindFloat32 {
+				want, order = naiveRounded(want, 24, math.MaxFloat32)
+			}
+			ordered = true
+			if order != 0 {
+				break
+			}
 			order, ordered = r.Cmp(want), true
 		}
 	case isText:

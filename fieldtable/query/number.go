@@ -3,6 +3,7 @@ package query
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // decimal is an exact decimal number: ± 0.(whole frac) × 10^exp, where whole and
@@ -148,10 +149,15 @@ type number struct {
 	// whole is the value where fits is true.
 	whole int64
 	fits  bool
+	// exact: written as a whole number, without a point or exponent. Any other is rounded to the
+	// width of a float before the two are compared, so that a float equals the digits shown.
+	exact bool
 	// near is the float64 nearest to the literal (of finite ones), side how the
 	// literal compares with it: no other float64 lies between the two.
 	near float64
 	side int
+	// wide and narrow are the float64 and float32 that the literal rounds to, or infinities.
+	wide, narrow float64
 }
 
 func isNumber(s string) bool {
@@ -165,8 +171,10 @@ func parseNumber(s string) (number, bool) {
 		return number{}, false
 	}
 	n := number{dec: dec}
-	n.near, _ = strconv.ParseFloat(s, 64)
-	n.near = max(-math.MaxFloat64, min(n.near, math.MaxFloat64))
+	n.exact = !strings.ContainsAny(s, ".eE")
+	n.narrow, _ = strconv.ParseFloat(s, 32)
+	n.wide, _ = strconv.ParseFloat(s, 64)
+	n.near = max(-math.MaxFloat64, min(n.wide, math.MaxFloat64))
 	// With this precision the digits of any float64 are exact.
 	exact, _ := parseDecimal(strconv.AppendFloat(nil, n.near, 'e', 800, 64))
 	n.side = dec.cmp(&exact)
@@ -223,8 +231,11 @@ func (n *number) cmpScaled(v int64, scale int) int {
 	return d.cmp(&n.dec)
 }
 
-// cmpFloat has ok false for NaN.
-func (n *number) cmpFloat(v float64) (sign int, ok bool) {
+// cmpFloat compares a float, which is a float32 where narrow is set; ok is false for NaN.
+func (n *number) cmpFloat(v float64, narrow bool) (sign int, ok bool) {
+	if !n.exact {
+		return n.cmpRounded(v, narrow)
+	}
 	switch {
 	case v < n.near:
 		return -1, true
@@ -234,6 +245,22 @@ func (n *number) cmpFloat(v float64) (sign int, ok bool) {
 		return -n.side, true
 	}
 	return 0, false
+}
+
+func (n *number) cmpRounded(v float64, narrow bool) (sign int, ok bool) {
+	to := n.wide
+	if narrow {
+		to = n.narrow
+	}
+	switch {
+	case v == to && math.IsInf(v, 0): // an infinity is greater than any number that is written
+		return int(math.Copysign(1, v)), true
+	case v < to:
+		return -1, true
+	case v > to:
+		return 1, true
+	}
+	return 0, v == to
 }
 
 // cmpText has ok false for text that does not read as a number.

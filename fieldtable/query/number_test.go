@@ -5,8 +5,11 @@ import (
 	"math"
 	"math/big"
 	"math/rand"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/headerglass/headerglass/fieldtable/fttest"
 )
 
 func TestParseDecimalAccepts(t *testing.T) {
@@ -113,7 +116,14 @@ func TestNumbersCompareAsRationals(t *testing.T) {
 				float64(i),
 			)
 			if !math.IsInf(f, 0) {
-				if got, ok := n.cmpFloat(f); !ok || got != new(big.Rat).SetFloat64(f).Cmp(want) {
+				to, beyond := want, 0
+				if !n.exact {
+					to, beyond = naiveRounded(want, 53, math.MaxFloat64)
+				}
+				if beyond == 0 {
+					beyond = new(big.Rat).SetFloat64(f).Cmp(to)
+				}
+				if got, ok := n.cmpFloat(f, false); !ok || got != beyond {
 					t.Fatalf("%g against %s: %d", f, lit, got)
 				}
 			}
@@ -123,14 +133,105 @@ func TestNumbersCompareAsRationals(t *testing.T) {
 				t.Fatalf("%s against %s: %d", text, lit, got)
 			}
 		}
-		if sign, ok := n.cmpFloat(math.Inf(1)); !ok || sign != 1 {
+		if sign, ok := n.cmpFloat(math.Inf(1), false); !ok || sign != 1 {
 			t.Fatalf("+Inf against %s: %d", lit, sign)
 		}
-		if _, ok := n.cmpFloat(math.NaN()); ok {
+		if _, ok := n.cmpFloat(math.NaN(), false); ok {
 			t.Fatalf("NaN against %s has an order", lit)
 		}
 		if sign, ok := n.cmpText([]byte(lit)); !ok || sign != 0 {
 			t.Fatalf("%s does not equal itself: %d", lit, sign)
 		}
+	}
+}
+
+// A float equals the digits shown of it, whatever its width, and lies below and above those of its
+// neighbours.
+func TestFloatsEqualTheirDigits(t *testing.T) {
+	r := rand.New(rand.NewSource(12))
+	var scratch Scratch
+	check := func(e func(name string, e *fttest.Encoder), digits, below, above string) {
+		t.Helper()
+		m := one(t, fttest.Table(func(enc *fttest.Encoder) { e("f", enc) }))
+		for _, filter := range []string{
+			"f = " + digits, "f IN (1.5, " + digits + ")", "NOT f <> " + digits, "f <= " + digits, "f >= " + digits,
+			"f BETWEEN " + digits + " AND " + digits, "f > " + below, "f < " + above, "f <> " + below, "f BETWEEN " + below + " AND " + above,
+		} {
+			if got := compile(t, filter).Match(m, nil, &scratch); got != Yes {
+				t.Fatalf("%s: %v", filter, got)
+			}
+		}
+	}
+	for range 2000 {
+		f := math.Float64frombits(r.Uint64())
+		if math.IsNaN(f) || math.IsInf(f, 0) || math.Abs(f) == math.MaxFloat64 {
+			continue
+		}
+		check(func(name string, e *fttest.Encoder) { e.Float64(name, f) }, shown(f, 64),
+			shown(math.Nextafter(f, math.Inf(-1)), 64), shown(math.Nextafter(f, math.Inf(1)), 64))
+	}
+	for range 2000 {
+		f := math.Float32frombits(r.Uint32())
+		if f != f || math.IsInf(float64(f), 0) || f == math.MaxFloat32 || f == -math.MaxFloat32 {
+			continue
+		}
+		check(func(name string, e *fttest.Encoder) { e.Float32(name, f) }, shown(float64(f), 32),
+			shown(float64(math.Nextafter32(f, float32(math.Inf(-1)))), 32), shown(float64(math.Nextafter32(f, float32(math.Inf(1)))), 32))
+	}
+}
+
+// shown is what the page shows of a float, with a point.
+func shown(f float64, bits int) string {
+	s := strconv.FormatFloat(f, 'f', -1, bits)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+func TestDecimalLiteralsAgainstFloats(t *testing.T) {
+	m := one(t, fttest.Table(func(e *fttest.Encoder) {
+		e.Float64("price", 19.99)
+		e.Float32("narrow", 19.99)
+		e.Float64("big", 1<<53)
+		e.Float32("most", math.MaxFloat32)
+		e.Float64("inf", math.Inf(1))
+		e.Int64("i", 1<<53+1)
+	}))
+	for _, tt := range []struct {
+		filter string
+		want   Verdict
+	}{
+		{"price = 19.99", Yes},
+		{"price = 19.990", Yes},
+		{"price = 1999e-2", Yes},
+		{"price <> 19.99", No},
+		{"price < 19.99", No},
+		{"price >= 19.99", Yes},
+		{"price IN (1, 19.99)", Yes},
+		{"price BETWEEN 19.99 AND 20", Yes},
+		{"price = 19.9900001", No},
+		{"narrow = 19.99", Yes},
+		{"narrow > 19.99", No},
+		{"narrow = 19.9900001", Yes},
+		{"narrow = 19.9901", No},
+		{"big = 9007199254740992", Yes},
+		{"big = 9007199254740993", No},
+		{"big < 9007199254740993", Yes},
+		{"big = 9007199254740993.0", Yes},
+		{"i = 9007199254740993", Yes},
+		{"i = 9007199254740993.0", Yes},
+		{"i = 9007199254740992.0", No},
+		{"most = 3.4028235e38", Yes},
+		{"most < 1e39", Yes},
+		{"most > -1e39", Yes},
+		{"inf = 1e400", No},
+		{"inf > 1e400", Yes},
+	} {
+		t.Run(tt.filter, func(t *testing.T) {
+			if got := compile(t, tt.filter).Match(m, nil, new(Scratch)); got != tt.want {
+				t.Errorf("%v, want %v", got, tt.want)
+			}
+		})
 	}
 }

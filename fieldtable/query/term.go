@@ -121,8 +121,13 @@ func equal(operand string, kind fieldtable.Kind, unit fieldtable.Unit, text stri
 		fieldtable.KindUint64,
 		fieldtable.KindDecimal:
 		return operand + " = " + text
+	case fieldtable.KindFloat32, fieldtable.KindFloat64:
+		if isNumber(text) {
+			if !strings.ContainsAny(text, ".e") {
+				text += ".0" // digits alone are compared exactly, and those shown of a float are rounded
+			}
+			return operand + " = " + text
+		}
 	}
-	// In quotes, so that digits do not stand for a number: what is displayed of a
-	// float is not exactly its value.
 	return operand + " = " + string(appendWord(nil, text))
 }
