@@ -11,6 +11,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
@@ -167,7 +168,43 @@ func (s *Server) serveStatusJSON(w http.ResponseWriter, r *http.Request) error {
 	b = strconv.AppendInt(typedjson.AppendMember(b, "bytes"), st.Kept.Bytes, 10)
 	b = strconv.AppendFloat(typedjson.AppendMember(b, "rate"), st.Kept.Rate, 'f', -1, 64)
 	b = strconv.AppendUint(typedjson.AppendMember(b, "full_decodes"), s.FullDecodes(), 10)
+	b = appendStrings(typedjson.AppendMember(b, "notes"), st.Notes)
+	b = appendGaps(typedjson.AppendMember(b, "gaps"), st.Gaps)
+	b = appendSpool(typedjson.AppendMember(b, "spool"), st.Spool)
 	return writeJSON(w, append(b, '}'))
+}
+
+func appendStrings(b []byte, all []string) []byte {
+	b = append(b, '[')
+	for _, s := range all {
+		b = typedjson.AppendString(typedjson.AppendNext(b), s)
+	}
+	return append(b, ']')
+}
+
+// appendGaps writes when an exchange copy was not connected.
+func appendGaps(b []byte, gaps []source.Gap) []byte {
+	b = append(b, '[')
+	for _, g := range gaps {
+		b = append(typedjson.AppendNext(b), '{')
+		b = typedjson.AppendTime(typedjson.AppendMember(b, "from"), g.From)
+		b = append(typedjson.AppendTime(typedjson.AppendMember(b, "to"), g.To), '}')
+	}
+	return append(b, ']')
+}
+
+// appendSpool writes what is on disk, or null.
+func appendSpool(b []byte, sp *source.Spool) []byte {
+	if sp == nil {
+		return append(b, "null"...)
+	}
+	b = append(b, '{')
+	b = strconv.AppendUint(typedjson.AppendMember(b, "messages"), sp.Messages, 10)
+	b = strconv.AppendUint(typedjson.AppendMember(b, "dropped"), sp.Dropped, 10)
+	b = strconv.AppendInt(typedjson.AppendMember(b, "bytes"), sp.Bytes, 10)
+	b = strconv.AppendInt(typedjson.AppendMember(b, "max_bytes"), sp.MaxBytes, 10)
+	b = strconv.AppendUint(typedjson.AppendMember(b, "lost"), sp.Lost, 10)
+	return append(appendStrings(typedjson.AppendMember(b, "damage"), sp.Damage), '}')
 }
 
 // writeBytes is how much of a long response is collected before it is sent.

@@ -55,6 +55,12 @@ type Status struct {
 	// StreamOffset is that of the last message stored from a stream; negative: none yet.
 	StreamOffset int64
 
+	// Notes are plain sentences about what was left out or lost although reading goes on, without secrets.
+	Notes []string
+
+	// Gaps are when Copy was not connected, oldest first: what the exchange routed then was not copied.
+	Gaps []Gap
+
 	Spool *Spool // what is on disk; nil: nothing is kept there
 	Kept  Kept   // what is in memory
 	// PublishCommand is an exact command that publishes one test message here; empty: none is known.
@@ -63,6 +69,9 @@ type Status struct {
 
 // ErrorKind classifies a failure.
 type ErrorKind string
+
+// Gap is a time in which nothing could arrive.
+type Gap struct{ From, To time.Time }
 
 // Spool is what is kept on disk.
 type Spool struct {

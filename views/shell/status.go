@@ -178,6 +178,10 @@ func safetyFacts(s source.Status, now time.Time) []fact {
 	if sp := s.Spool; sp != nil {
 		add("On disk", kit.Plural(sp.Messages, "message")+", "+kit.Size(sp.Bytes)+" of "+kit.Size(sp.MaxBytes))
 		counted("Dropped from disk for newer ones", sp.Dropped)
+		counted("Lost on disk by damage", sp.Lost)
+		for _, d := range sp.Damage {
+			foreign("Damaged on disk", d)
+		}
 	}
 	return facts
 }
@@ -191,6 +195,18 @@ func keptTitle(k source.Kept) string {
 		t += "; " + kit.Num(k.Evicted) + " older ones made way"
 	}
 	return t
+}
+
+// notes are what the status has to say beside an error.
+func notes(s source.Status) []string {
+	if s.Spool == nil || len(s.Spool.Damage) == 0 {
+		return s.Notes
+	}
+	first := "The spool is damaged: " + s.Spool.Damage[0]
+	if more := len(s.Spool.Damage) - 1; more > 0 {
+		first += "; and " + kit.Plural(uint64(more), "more place") + ", " + kit.Plural(s.Spool.Lost, "message") + " lost in all"
+	}
+	return append([]string{first + ". What else is there is shown."}, s.Notes...)
 }
 
 // TroubleWords say since when something is wrong and what comes next.

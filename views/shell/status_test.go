@@ -56,6 +56,16 @@ func TestSafety(t *testing.T) {
 			t.Errorf("no %q with a spool", part)
 		}
 	}
+	spooled.Spool.Damage, spooled.Spool.Lost = []string{"1.log at offset 3", "<b>"}, 7
+	spooled.Notes = []string{"left out"}
+	html = viewtest.Render(t, BrokerStrip(spooled, viewtest.Now))
+	for _, part := range []string{
+		"The spool is damaged: 1.log at offset 3; and 1 more place, 7 messages lost in all. ", "left out", "Lost on disk", "&lt;b&gt;",
+	} {
+		if !strings.Contains(html, part) {
+			t.Errorf("no %q with a damaged spool", part)
+		}
+	}
 	if html = viewtest.Render(t, BrokerStrip(source.Status{
 		Mode:  "drain",
 		State: source.Paused,

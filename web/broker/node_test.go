@@ -230,6 +230,36 @@ func TestNodeCopyHarmsNobody(t *testing.T) {
 	})
 }
 
+// TestNodeCopyGaps: the status tells when the copy was not connected, and only that.
+func TestNodeCopyGaps(t *testing.T) {
+	c := dial(t)
+	if err := c.ExchangeDeclare("events", "topic", true, false, false, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, Config{URL: c.url(), Mode: source.Copy, Exchange: "events"})
+	r.untilState(t, source.Consuming)
+	c.publish(t, "events", "k", 0, 1)
+	r.untilStored(t, 1)
+	if gaps := r.Status().Gaps; len(gaps) > 0 {
+		t.Errorf("%v before the connection was lost", gaps)
+	}
+	before := time.Now()
+	c.node.Eval(t, `[rabbit_networking:close_connection(P, "test") || P <- rabbit_networking:connections_local()].`)
+	until(t, "it has reconnected", func() bool { return r.Status().Reconnects == 1 })
+	c.connect(t)
+	c.publish(t, "events", "k", 1, 1)
+	r.untilStored(t, 2)
+	gaps := r.Status().Gaps
+	if len(gaps) != 1 || gaps[0].From.Before(before) || !gaps[0].To.After(gaps[0].From) || gaps[0].To.After(time.Now()) {
+		t.Fatalf("%v", gaps)
+	}
+	for m := range r.archive.Snapshot().Forward(0) {
+		if at := m.Received(); at.After(gaps[0].From) != (m.Seq() == 2) || at.Before(gaps[0].To) != (m.Seq() == 1) {
+			t.Errorf("message %d arrived at %s", m.Seq(), at)
+		}
+	}
+}
+
 func TestNodePeekRefusesQuorumQueueWithoutReadingOneMessage(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "q", amqp.Table{"x-queue-type": "quorum", "x-delivery-limit": int32(3)})

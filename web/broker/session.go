@@ -76,6 +76,7 @@ func (c *Consumer) session(ctx context.Context) *Error {
 		return e
 	}
 	c.status.consuming(s.queue)
+	defer func() { c.status.lost(s.transport.raw.endedAt(c.now())) }()
 	observing.Go(func() { s.observe(ctx) })
 	if c.cfg.Mode == source.Peek {
 		return s.peek(ctx)

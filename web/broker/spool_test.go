@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -323,6 +324,73 @@ func TestSpoolBehind(t *testing.T) {
 	}
 	if n := c.prefetch(); n < 2 || n > 16 {
 		t.Errorf("now %d are under way at most", n)
+	}
+}
+
+// TestNodeSpoolDeletedWhileDraining: what arrives after somebody has deleted the spool's files is not acknowledged
+// before they are there again, and nothing of what was acknowledged is missing on disk.
+func TestNodeSpoolDeletedWhileDraining(t *testing.T) {
+	for name, remove := range map[string]func(dir string) error{
+		"files": func(dir string) error {
+			logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+			for _, name := range logs {
+				err = errors.Join(err, os.Remove(name))
+			}
+			return err
+		},
+		"folder": os.RemoveAll,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := dial(t)
+			c.declare(t, "q", nil)
+			want := c.publish(t, "", "q", 0, 5)
+			dir := filepath.Join(t.TempDir(), "spool")
+			sp := openSpool(t, dir, spool.Config{})
+			r := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, Spool: sp})
+			until(t, "five are acknowledged", func() bool { return r.Status().Acknowledged == 5 })
+			if err := remove(dir); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, c.publish(t, "", "q", 5, 20)...)
+			st := r.untilState(t, source.SpoolFailed)
+			if st.Acknowledged != 5 || st.Kind != KindSpool || !strings.Contains(st.Error, "was deleted") ||
+				!strings.Contains(st.Error, "nothing more is acknowledged") {
+				t.Errorf("%+v", st)
+			}
+			c.ready(t, "q", 20)
+			until(t, "it goes on", func() bool { return r.Status().Acknowledged == 25 })
+			c.ready(t, "q", 0)
+			if err := r.stop(t); err != nil {
+				t.Fatal(err)
+			}
+			sp.Close()
+			again := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, Spool: openSpool(t, dir, spool.Config{})})
+			if got := again.bodies(); !slices.Equal(got, want) || !slices.Equal(r.bodies(), want) {
+				t.Errorf("on disk %v, shown %v", got, r.bodies())
+			}
+		})
+	}
+}
+
+// TestNodeSpoolReplacedWhileDraining: another spool in its place is not written to, and nothing is acknowledged.
+func TestNodeSpoolReplacedWhileDraining(t *testing.T) {
+	c := dial(t)
+	c.declare(t, "q", nil)
+	dir := filepath.Join(t.TempDir(), "spool")
+	r := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, Spool: openSpool(t, dir, spool.Config{})})
+	r.untilState(t, source.Consuming)
+	if err := os.Rename(dir, dir+"-was"); err != nil {
+		t.Fatal(err)
+	}
+	other := openSpool(t, dir, spool.Config{})
+	c.publish(t, "", "q", 0, 20)
+	until(t, "two attempts", func() bool { return r.Status().Attempts >= 2 })
+	if st := r.Status(); st.Acknowledged != 0 || st.State != source.SpoolFailed {
+		t.Errorf("%+v", st)
+	}
+	c.ready(t, "q", 20)
+	if n := other.Stats().Messages; n != 0 {
+		t.Errorf("%d messages in the other one", n)
 	}
 }
 

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,8 @@ type tracker struct {
 	mu       sync.Mutex
 	s        source.Status
 	succeeds uint64 // sessions that came to read
+	// lostAt is when the last session that came to read ended; zero: none has.
+	lostAt time.Time
 }
 
 func newTracker(c *Consumer) *tracker {
@@ -74,9 +77,21 @@ func (t *tracker) consuming(queue string) {
 			t.s.Reconnects++
 		}
 		t.succeeds++
+		if now := t.c.now(); t.s.Mode == source.Copy && !t.lostAt.IsZero() {
+			const most = 1000
+			gaps := append(slices.Clip(t.s.Gaps), source.Gap{From: t.lostAt, To: now})
+			t.s.Gaps = gaps[max(0, len(gaps)-most):]
+		}
 	}
 	t.enter(source.Consuming)
 	t.s.Queue, t.s.Error, t.s.Kind, t.s.Attempts, t.s.Blocked = queue, "", "", 0, ""
+}
+
+// lost notes since when a session that came to read does not any more.
+func (t *tracker) lost(at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lostAt = at
 }
 
 func (t *tracker) successes() uint64 {

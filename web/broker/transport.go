@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -46,6 +47,7 @@ type watched struct {
 	handshake *handshake // the same connection
 	mu        sync.Mutex
 	err       error
+	heard     time.Time // when something was read last
 }
 
 func (w *watched) note(err error) {
@@ -65,9 +67,24 @@ func (w *watched) failure() error {
 	return w.err
 }
 
+// endedAt is when the connection ended: of one that fell silent, when something was read last.
+func (w *watched) endedAt(now time.Time) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if isTimeout(w.err) && !w.heard.IsZero() {
+		return w.heard
+	}
+	return now
+}
+
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
 	w.note(err)
+	if n > 0 {
+		w.mu.Lock()
+		w.heard = time.Now()
+		w.mu.Unlock()
+	}
 	return n, err
 }
 
