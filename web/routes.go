@@ -7,6 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/web/export"
 )
 
@@ -28,20 +29,21 @@ type route struct {
 // follow this table.
 func (s *Server) routes() []route {
 	table := []route{
-		{path: "/", answers: "the list", get: s.serveList, compressed: true},
-		{path: "/m/{seq}", answers: "one message", get: s.serveMessage, compressed: true},
-		{path: "/m/{seq}/headers.bin", answers: "its header table", get: s.serveHeaders},
-		{path: "/m/{seq}/content-header.bin", answers: "its content header", get: s.serveContentHeader},
-		{path: "/m/{seq}/body.bin", answers: "its body", get: s.serveBody},
-		{path: "/diff", answers: "messages side by side", get: s.serveCompare, compressed: true},
-		{path: "/inspect", answers: "pasted bytes", get: s.servePaste, post: s.servePasteUpload, compressed: true},
-		{path: "/summary", get: s.serveSummary, compressed: true},
-		{path: "/live", answers: "new rows as they arrive", get: s.serveFeed, feed: true},
-		{path: "/static/*", get: s.serveAsset},
+		{path: address.PathList, answers: "the list", get: s.serveList, compressed: true},
+		{path: address.PathMessage, answers: "one message", get: s.serveMessage, compressed: true},
+		{path: address.PathMessage + "/headers.bin", answers: "its header table", get: s.serveHeaders},
+		{path: address.PathMessage + "/content-header.bin", answers: "its content header", get: s.serveContentHeader},
+		{path: address.PathMessage + "/body.bin", answers: "its body", get: s.serveBody},
+		{path: address.PathCompare, answers: "messages side by side", get: s.serveCompare, compressed: true},
+		{path: address.PathPaste, answers: "pasted bytes", get: s.servePaste, post: s.servePasteUpload,
+			compressed: true},
+		{path: address.PathSummary, get: s.serveSummary, compressed: true},
+		{path: address.PathFeed, answers: "new rows as they arrive", get: s.serveFeed, feed: true},
+		{path: address.PathStatic + "*", get: s.serveAsset},
 		{path: "/api/messages", answers: "the list as JSON", get: s.serveMessagesJSON, compressed: true},
-		{path: "/api/messages/{seq}", answers: "one message as JSON", get: s.serveMessageJSON, compressed: true},
+		{path: address.PathMessageJSON, answers: "one message as JSON", get: s.serveMessageJSON, compressed: true},
 		{path: "/api/keys", answers: "header names", get: s.serveKeysJSON, compressed: true},
-		{path: "/api/complete", answers: "completions of a filter", get: s.serveCompletions, compressed: true},
+		{path: address.PathComplete, answers: "completions of a filter", get: s.serveCompletions, compressed: true},
 		{path: "/api/status", answers: "state and counts", get: s.serveStatusJSON, compressed: true},
 		{path: "/healthz", answers: "alive", get: s.serveHealth, open: true},
 		{path: "/readyz", answers: "connected and consuming", get: s.serveReady, open: true},
@@ -49,7 +51,7 @@ func (s *Server) routes() []route {
 	}
 	for _, f := range export.Formats() {
 		table = append(table, route{
-			path: "/export." + f.Extension, answers: f.Label, get: s.serveExport(f), compressed: !f.Compressed,
+			path: address.PathExport + f.Extension, answers: f.Label, get: s.serveExport(f), compressed: !f.Compressed,
 		})
 	}
 	return table

@@ -37,40 +37,40 @@ func (l Links) urlOn(path string, s State, pages Pages) string {
 }
 
 // Home is the newest page without any filter.
-func (l Links) Home() string { return l.Base + "/" }
+func (l Links) Home() string { return l.Base + PathList }
 
 // List is the page of the list that is shown now.
-func (l Links) List() string { return l.url("/", l.State.inList()) }
+func (l Links) List() string { return l.url(PathList, l.State.inList()) }
 
 // Latest is the newest page under the current filter.
-func (l Links) Latest() string { return l.url("/", l.State.fromStart()) }
+func (l Links) Latest() string { return l.url(PathList, l.State.fromStart()) }
 
 // Older is the page of messages before seq.
 func (l Links) Older(seq uint64) string {
 	q := l.State.fromStart()
 	q.Before = seq
-	return l.url("/", q)
+	return l.url(PathList, q)
 }
 
 // Newer is the page of messages after seq.
 func (l Links) Newer(seq uint64) string {
 	q := l.State.fromStart()
 	q.After = seq
-	return l.url("/", q)
+	return l.url(PathList, q)
 }
 
 // Filter is the newest page under another filter.
 func (l Links) Filter(filter string) string {
 	q := l.State.fromStart()
 	q.Q, q.Damaged = filter, false
-	return l.url("/", q)
+	return l.url(PathList, q)
 }
 
 // Undecided is the newest page with the messages that the filter cannot decide, or without them.
 func (l Links) Undecided(show bool) string {
 	q := l.State.fromStart()
 	q.Damaged = show
-	return l.url("/", q)
+	return l.url(PathList, q)
 }
 
 // Facet is the current page with the values of an operand counted; "" counts none.
@@ -92,7 +92,7 @@ func (l Links) Sort(by Sort) string {
 func (l Links) GoLive() string {
 	q := l.State.fromStart()
 	q.To, q.Sort, q.Damaged = time.Time{}, Sort{}, false
-	return l.url("/", q)
+	return l.url(PathList, q)
 }
 
 // And is the newest page under the current filter and one more condition.
@@ -104,14 +104,14 @@ func (l Links) And(condition string) string {
 func (l Links) Between(from, to time.Time) string {
 	q := l.State.fromStart()
 	q.From, q.To = from, to
-	return l.url("/", q)
+	return l.url(PathList, q)
 }
 
 // stay is the path and the state of the current page, the opened message included. It is not a page
 // without a list.
 func (l Links) stay() (string, State) {
 	if l.Open == 0 {
-		return "/", l.State.inList()
+		return PathList, l.State.inList()
 	}
 	q := l.State
 	q.Full = false
@@ -156,7 +156,7 @@ func (l Links) Opened(seq uint64, change func(*State)) string {
 	q := l.State
 	change(&q)
 	if l.Pasted != "" {
-		u := l.Base + "/inspect?" + l.Pasted
+		u := l.Base + PathPaste + "?" + l.Pasted
 		if v := q.Values(); len(v) > 0 {
 			u += "&" + v.Encode()
 		}
@@ -196,7 +196,7 @@ func (l Links) FilterFields() [][2]string {
 }
 
 // Paste is the page that reads bytes from elsewhere.
-func (l Links) Paste() string { return l.Base + "/inspect" }
+func (l Links) Paste() string { return l.Base + PathPaste }
 
 // Diff compares messages, in this order.
 func (l Links) Diff(seqs ...uint64) string {
@@ -207,7 +207,7 @@ func (l Links) Diff(seqs ...uint64) string {
 	if l.State.Dialect != "" {
 		v.Set("dialect", l.State.Dialect)
 	}
-	u := l.Base + "/diff"
+	u := l.Base + PathCompare
 	if len(v) > 0 {
 		u += "?" + v.Encode()
 	}
@@ -215,7 +215,7 @@ func (l Links) Diff(seqs ...uint64) string {
 }
 
 // CompareForm is the action of a form that names the messages to compare.
-func (l Links) CompareForm() string { return l.Base + "/diff" }
+func (l Links) CompareForm() string { return l.Base + PathCompare }
 
 // DiffNext compares a message with the nearest older or newer one that has its exchange and routing
 // key.
@@ -224,7 +224,7 @@ func (l Links) DiffNext(seq uint64, older bool) string {
 	if older {
 		with = "older"
 	}
-	return l.Base + "/diff?m=" + strconv.FormatUint(seq, 10) + "&with=" + with
+	return l.Base + PathCompare + "?m=" + strconv.FormatUint(seq, 10) + "&with=" + with
 }
 
 // Download is the address of headers.bin, content-header.bin or body.bin.
@@ -234,18 +234,18 @@ func (l Links) Download(seq uint64, name string) string {
 
 // JSON is the message as typed JSON.
 func (l Links) JSON(seq uint64) string {
-	return l.Base + "/api/messages/" + strconv.FormatUint(seq, 10)
+	return l.Base + messagesJSON + strconv.FormatUint(seq, 10)
 }
 
 // Live is the address of the websocket under the current filter, without the cursor.
 func (l Links) Live() string {
-	return l.urlOn("/live", l.State.fromStart(), OnFeed)
+	return l.urlOn(PathFeed, l.State.fromStart(), OnFeed)
 }
 
 // Summary is where the total, the histogram and the values are counted over everything that the
 // page lists.
 func (l Links) Summary() string {
-	return l.url("/summary", l.State.fromStart())
+	return l.url(PathSummary, l.State.fromStart())
 }
 
 // Export is a file of everything that the page lists, in the form of this extension, whatever page
@@ -253,13 +253,11 @@ func (l Links) Summary() string {
 func (l Links) Export(extension string) string {
 	s := l.State.fromStart()
 	s.Limit = 0
-	return l.urlOn("/export."+extension, s, OnExport)
+	return l.urlOn(PathExport+extension, s, OnExport)
 }
 
 // Complete is where the filter's input asks for names; the text before the cursor is added as q.
-func (l Links) Complete() string { return l.Base + "/api/complete" }
+func (l Links) Complete() string { return l.Base + PathComplete }
 
 // Static is the address of an asset, given its hashed name.
-func (l Links) Static(hashed string) string { return l.Base + "/static/" + hashed }
-
-func messagePath(seq uint64) string { return "/m/" + strconv.FormatUint(seq, 10) }
+func (l Links) Static(hashed string) string { return l.Base + PathStatic + hashed }

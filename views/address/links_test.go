@@ -1,13 +1,14 @@
 package address
 
 import (
-	"github.com/headerglass/headerglass/fieldtable/archive"
 	"net/http"
 	"net/url"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
 // Every page keeps its state in what it links to.

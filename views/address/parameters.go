@@ -1,10 +1,11 @@
 package address
 
 import (
-	"github.com/headerglass/headerglass/fieldtable/archive"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
 // Pages is a set of pages that take a parameter.

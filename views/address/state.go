@@ -1,11 +1,12 @@
 package address
 
 import (
-	"github.com/headerglass/headerglass/fieldtable/archive"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
 // The values of a Query's Tab, besides none for the fields.
