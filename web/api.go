@@ -207,15 +207,6 @@ func appendSpool(b []byte, sp *source.Spool) []byte {
 	return append(appendStrings(typedjson.AppendMember(b, "damage"), sp.Damage), '}')
 }
 
-// writeBytes is how much of a long response is collected before it is sent.
-const writeBytes = 64 << 10
-
-func writeJSON(w http.ResponseWriter, b []byte) error {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(b, '\n')) // #nosec G705 -- JSON, and said to be; an error means that the browser went away
-	return nil
-}
-
 // appendCell appends a cell as JSON: null where there is nothing, a header's value as an item of a
 // typed JSON array, a property as what the page shows of it.
 func appendCell(b []byte, c query.Cell) []byte {

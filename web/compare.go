@@ -27,13 +27,13 @@ func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	values := r.URL.Query()
-	seqs, err := diffSeqs(values["m"])
+	seqs, err := compareSeqs(values["m"])
 	if err != nil {
 		return err
 	}
 	v := s.sources.View()
 	if with := values.Get("with"); with != "" {
-		return s.diffNeighbour(w, r, v, seqs, with)
+		return s.compareNeighbour(w, r, v, seqs, with)
 	}
 	p := s.frame(req.State)
 	p.Title = "Compare"
@@ -50,7 +50,7 @@ func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
 		case err != nil:
 			return err
 		default:
-			ms = append(ms, s.opened(m, req.dialect))
+			ms = append(ms, s.factsOf(m))
 		}
 		if first == nil {
 			first = err
@@ -70,7 +70,7 @@ func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, page())
 }
 
-func diffSeqs(given []string) ([]uint64, error) {
+func compareSeqs(given []string) ([]uint64, error) {
 	var seqs []uint64
 	for _, list := range given {
 		for text := range strings.SplitSeq(list, ",") {
@@ -95,7 +95,7 @@ func diffSeqs(given []string) ([]uint64, error) {
 	return seqs, nil
 }
 
-func (s *Server) diffNeighbour(
+func (s *Server) compareNeighbour(
 	w http.ResponseWriter,
 	r *http.Request,
 	v sources.View,
@@ -117,7 +117,7 @@ func (s *Server) diffNeighbour(
 	return &shownError{&sentenceError{errNotAlike, none}, func(failure) (templ.Component, error) {
 		p := s.frame(address.State{})
 		p.Title = "Compare"
-		d := compare.Build([]facts.Message{s.opened(m, s.cfg.Dialect)}, s.cfg.Dialect, p.Links)
+		d := compare.Build([]facts.Message{s.factsOf(m)}, s.cfg.Dialect, p.Links)
 		d.Notes = append(d.Notes, none)
 		return compare.Page(p, d), nil
 	}}

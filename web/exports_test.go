@@ -376,14 +376,14 @@ func TestRoundTrip(t *testing.T) {
 					want.BodySize(),
 				)
 			}
-			if facts, want := factsOf(m), factsOf(want); facts != want {
+			if facts, want := deliveryOf(m), deliveryOf(want); facts != want {
 				t.Errorf("%s: %s, want %s", path, facts, want)
 			}
 		}
 	}
 }
 
-func factsOf(m archive.Message) string {
+func deliveryOf(m archive.Message) string {
 	return fmt.Sprintf(
 		"message %d of %s: tag %d, redelivered %v, consumer %q, exchange %q, key %q, %+v",
 		m.Seq(),

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -18,7 +17,6 @@ import (
 	"github.com/headerglass/headerglass/views"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/listing"
-	"github.com/headerglass/headerglass/views/shell"
 	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/sources"
 )
@@ -143,16 +141,6 @@ func chips(q *query.Filter) []listing.Chip {
 	return cs
 }
 
-// frame is what every page has around its content.
-func (s *Server) frame(q address.State) shell.Frame {
-	return shell.Frame{
-		Links:  address.Links{Base: s.base, State: q},
-		Assets: s.assets,
-		Broker: s.sources.Status(),
-		Now:    s.cfg.Now(),
-	}
-}
-
 func emptyReason(v sources.View, req request) listing.EmptyReason {
 	switch {
 	case v.Last() < v.First():
@@ -247,22 +235,4 @@ func cellText(v fieldtable.Value) []byte {
 		return hex.AppendEncode(nil, octets[:min(len(octets), maxCellBytes/2)])
 	}
 	return v.AppendText(nil)
-}
-
-// render writes a component as a page, or as part of one, after it has been
-// drawn whole: a failure can still become an error page.
-func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
-	var buf bytes.Buffer
-	if err := c.Render(r.Context(), &buf); err != nil {
-		return err
-	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Add("Vary", "HX-Request")
-	h.Set("Content-Length", strconv.Itoa(buf.Len()))
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(buf.Bytes()) // an error here means that the browser went away
-	}
-	return nil
 }

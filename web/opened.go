@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views"
@@ -36,7 +35,7 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 	}
 	older, newer := neighbours(r.Context(), v, req, m.Seq(), p.List.Rows)
 	p.Title = "#" + strconv.FormatUint(m.Seq(), 10)
-	p.Opened = s.inspector(m, req, opened.Options{
+	o := opened.Build(s.factsOf(m), opened.Options{
 		Links:    p.Links,
 		Dialect:  req.dialect,
 		Older:    older,
@@ -44,25 +43,15 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 		Now:      p.Now,
 		TraceURL: s.cfg.TraceURL,
 	})
+	p.Opened = &o
 	if partial {
 		return s.render(w, r, http.StatusOK, views.InspectorPane(p.Links, p.Opened, nil))
 	}
 	return s.render(w, r, http.StatusOK, views.Document(p))
 }
 
-// wantsPart reports whether htmx asks for the content of the inspector alone.
-func wantsPart(r *http.Request) bool {
-	return r.Header.Get("Hx-Request") == "true" && r.Header.Get("Hx-History-Restore-Request") != "true"
-}
-
-// inspector opens m.
-func (s *Server) inspector(m archive.Message, req request, o opened.Options) *opened.Opened {
-	in := opened.Build(s.opened(m, req.dialect), o)
-	return &in
-}
-
-// opened is everything that is kept of m. It counts as one full decode.
-func (s *Server) opened(m archive.Message, d *fieldtable.Dialect) facts.Message {
+// factsOf is everything that is kept of m. It counts as one full decode.
+func (s *Server) factsOf(m archive.Message) facts.Message {
 	s.fullDecodes.Add(1)
 	encoded, ok := m.HeaderTable()
 	h := m.Header()

@@ -66,7 +66,7 @@ func (s *Server) servePaste(w http.ResponseWriter, r *http.Request) error {
 	case v.Get(packedParam) != "":
 		p.data, err = unpack(v.Get(packedParam))
 	}
-	return s.inspectPage(w, r, req, p, v.Get("as"), err)
+	return s.pastePage(w, r, req, p, v.Get("as"), err)
 }
 
 // servePasteUpload takes what the form of inspect sends. It is the one route that
@@ -100,7 +100,7 @@ func (s *Server) servePasteUpload(w http.ResponseWriter, r *http.Request) error 
 		if err == nil {
 			err = badPaste("Paste some bytes, or choose a file.")
 		}
-		return s.inspectPage(w, r, req, p, "", err)
+		return s.pastePage(w, r, req, p, "", err)
 	}
 	if packed := pack(p.data); len(packed) <= redirectParam {
 		l := address.Links{
@@ -111,7 +111,7 @@ func (s *Server) servePasteUpload(w http.ResponseWriter, r *http.Request) error 
 		http.Redirect(w, r, l.Opened(0, func(*address.State) {}), http.StatusSeeOther)
 		return nil
 	}
-	return s.inspectPage(w, r, req, p, "", nil)
+	return s.pastePage(w, r, req, p, "", nil)
 }
 
 // readUpload reads the form: a file if there is one, the text otherwise.
@@ -223,16 +223,16 @@ func unpack(param string) ([]byte, error) {
 	return data, nil
 }
 
-// inspectPage shows p, or the form alone when there is nothing to show or err
+// pastePage shows p, or the form alone when there is nothing to show or err
 // says why it cannot be shown.
-func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request, p paste, as string, err error) error {
+func (s *Server) pastePage(w http.ResponseWriter, r *http.Request, req request, p paste, as string, err error) error {
 	page := s.frame(req.State)
 	page.Title = "Inspect bytes"
 	form := views.Paste{MaxBytes: maxPaste, Text: p.text}
 	if err == nil && isCapture(p.data) {
-		form.Found, err = s.inspectCapture(r.Context(), page.Links, p.data)
+		form.Found, err = s.pastedCapture(r.Context(), page.Links, p.data)
 	} else if err == nil && len(p.data) > 0 {
-		form.Opened, form.Listing, err = s.inspectBytes(page, req, p.data, as)
+		form.Opened, form.Listing, err = s.openPasted(page, req, p.data, as)
 	}
 	for _, d := range fieldtable.Dialects() {
 		form.Dialects = append(form.Dialects, opened.DialectOption{
@@ -255,10 +255,10 @@ func (s *Server) inspectPage(w http.ResponseWriter, r *http.Request, req request
 	return s.render(w, r, http.StatusOK, views.PastePage(page, form))
 }
 
-// inspectBytes opens data as a content header's payload or as a field table: as one of the two if
+// openPasted opens data as a content header's payload or as a field table: as one of the two if
 // that is asked for, or else as what it looks like. Links of the page carry the bytes along; where
 // they are too many for that, there is a listing in place of the inspector.
-func (s *Server) inspectBytes(
+func (s *Server) openPasted(
 	page shell.Frame,
 	req request,
 	data []byte,
@@ -329,18 +329,4 @@ func (s *Server) inspectBytes(
 // tableFits reports whether the first four bytes are the length of the rest.
 func tableFits(data []byte) bool {
 	return len(data) >= 4 && uint64(binary.BigEndian.Uint32(data)) == uint64(len(data)-4)
-}
-
-// validTraceURL reports whether a configured address is one that a browser can
-// be sent to with a trace's id in it.
-func validTraceURL(address string) bool {
-	if !strings.Contains(address, "{trace}") {
-		return false
-	}
-	id := strings.NewReplacer("{trace}", "0", "{span}", "0").Replace(address)
-	u, err := url.Parse(id)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return false
-	}
-	return strings.Contains(address, "://"+u.Host) // so nothing in the host is replaced
 }

@@ -24,10 +24,10 @@ func isCapture(data []byte) bool {
 		(f.Format() == capture.Pcap || f.Format() == capture.Pcapng)
 }
 
-// inspectCapture lists the messages of a packet capture, each with a link that carries its content
+// pastedCapture lists the messages of a packet capture, each with a link that carries its content
 // header. A message is on the wire what it is in the capture or less, so an archive of a few times
 // its size holds them all.
-func (s *Server) inspectCapture(ctx context.Context, links address.Links, data []byte) (*views.Found, error) {
+func (s *Server) pastedCapture(ctx context.Context, links address.Links, data []byte) (*views.Found, error) {
 	f, err := capture.New("the capture", bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, badPaste(err.Error())

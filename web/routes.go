@@ -82,7 +82,7 @@ func (r route) takes(method string) bool {
 // newRouter makes the handler of everything.
 func (s *Server) newRouter() http.Handler {
 	r := chi.NewRouter()
-	s.pages, s.surface = r, make(map[string]route)
+	s.router, s.surface = r, make(map[string]route)
 	r.Use(s.observe, s.secure, s.underBase, middleware.GetHead)
 	r.NotFound(s.handle(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
 	r.MethodNotAllowed(s.handle(func(http.ResponseWriter, *http.Request) error { return errMethod }))
@@ -104,7 +104,7 @@ func (s *Server) newRouter() http.Handler {
 // route finds the line of a request; its zero value where there is none.
 func (s *Server) route(r *http.Request) (route, bool) {
 	rctx := chi.NewRouteContext()
-	if !s.pages.Match(rctx, http.MethodGet, s.relative(r.URL.Path)) {
+	if !s.router.Match(rctx, http.MethodGet, s.relative(r.URL.Path)) {
 		return route{}, false
 	}
 	found, ok := s.surface[rctx.RoutePattern()]

@@ -71,8 +71,6 @@ func (s *Server) wrongMethod(r *http.Request) error {
 	return errMethod
 }
 
-func noStore(h http.Header) { h.Set("Cache-Control", "no-store") }
-
 type identityKey struct{}
 
 // authenticate lets nobody through who is not allowed in, but to what says in a word how the

@@ -9,6 +9,7 @@ package web
 import (
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -101,7 +102,7 @@ type Server struct {
 	registry    *prometheus.Registry
 	requests    *prometheus.CounterVec
 	handler     http.Handler
-	pages       chi.Routes       // what handler knows
+	router      chi.Routes       // what handler knows
 	surface     map[string]route // by path
 }
 
@@ -214,4 +215,18 @@ func HTTPServer(h http.Handler) *http.Server {
 		srv.RegisterOnShutdown(s.Close)
 	}
 	return srv
+}
+
+// validTraceURL reports whether a configured address is one that a browser can
+// be sent to with a trace's id in it.
+func validTraceURL(address string) bool {
+	if !strings.Contains(address, "{trace}") {
+		return false
+	}
+	id := strings.NewReplacer("{trace}", "0", "{span}", "0").Replace(address)
+	u, err := url.Parse(id)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return false
+	}
+	return strings.Contains(address, "://"+u.Host) // so nothing in the host is replaced
 }
