@@ -10,8 +10,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -59,6 +61,8 @@ type explorerFlags struct {
 
 // AfterApply refuses to show messages to a network by accident.
 func (f *explorerFlags) AfterApply() error {
+	// A log line that nobody reads any more must not end what holds messages.
+	signal.Ignore(syscall.SIGPIPE)
 	host, port, err := net.SplitHostPort(f.Listen)
 	if err != nil {
 		return usageError{fmt.Sprintf("--listen %q is no address; write for example 127.0.0.1:8080", f.Listen)}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -21,7 +20,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -40,7 +38,7 @@ func TestChild(t *testing.T) {
 	if os.Getenv("TEST_CHILD") == "" {
 		return
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	os.Exit(run(ctx, flag.Args(), stdio{os.Stdin, os.Stdout, os.Stderr}))
 }
@@ -57,10 +55,17 @@ type child struct {
 
 func startChild(t *testing.T, env []string, args ...string) *child {
 	t.Helper()
+	return startChildWith(t, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, env...) }, args...)
+}
+
+// startChildWith starts one after its command was changed.
+func startChildWith(t *testing.T, change func(*exec.Cmd), args ...string) *child {
+	t.Helper()
 	c := &child{out: &lineWriter{lines: make(chan string, 64)}}
 	c.cmd = exec.Command(os.Args[0], append([]string{"-test.run=^TestChild$", "--"}, args...)...)
-	c.cmd.Env = append(append(os.Environ(), "TEST_CHILD=1"), env...)
+	c.cmd.Env = append(os.Environ(), "TEST_CHILD=1")
 	c.cmd.Stdout, c.cmd.Stderr = c.out, &c.log
+	change(c.cmd)
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
