@@ -11,10 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/headerglass/headerglass/views/address"
 )
 
-// The README lists the surface: each route that a person or a program asks for, with its methods.
-func TestREADMEListsTheRoutes(t *testing.T) {
+// readmeOnHTTP is what the README says about HTTP.
+func readmeOnHTTP(t *testing.T) string {
+	t.Helper()
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -24,6 +27,12 @@ func TestREADMEListsTheRoutes(t *testing.T) {
 		t.Fatal("the README has no section on HTTP")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
+	return section
+}
+
+// The README lists the surface: each route that a person or a program asks for, with its methods.
+func TestREADMEListsTheRoutes(t *testing.T) {
+	section := readmeOnHTTP(t)
 	var listed []string
 	row := regexp.MustCompile("(?m)^\\| (`.*?`) \\|")
 	span := regexp.MustCompile("`([^`]+)`")
@@ -56,6 +65,17 @@ func TestREADMEListsTheRoutes(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(listed, want) {
 		t.Errorf("the README lists\n%s\nthe explorer answers\n%s", strings.Join(listed, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The README names every parameter that a page takes.
+func TestREADMENamesTheParameters(t *testing.T) {
+	section := readmeOnHTTP(t)
+	for _, p := range address.Parameters() {
+		named := regexp.MustCompile("[`?&]" + regexp.QuoteMeta(p.Name) + "[`=]")
+		if !named.MatchString(section) {
+			t.Errorf("the README does not name the parameter %s: %s", p.Name, p.Meaning)
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func (in *Opened) laidOpen() bool {
 	return in.Converted != nil && in.Links.State.Tab == address.TabLaidOpen
 }
 
-// Build opens a message: the one place where a whole header table is decoded.
+// Build opens a message. It decodes the whole header table; whoever calls it counts that.
 func Build(m facts.Message, o Options) Opened {
 	d := o.Dialect
 	if d == nil {

@@ -3,7 +3,7 @@ package shell
 import "strings"
 
 // Shortcut is one row of the keyboard table. Do names the action for the script, which reads the
-// table out of the help dialog: this is the only list of keys there is.
+// table out of the help dialog, so a key that is not here does nothing.
 type Shortcut struct {
 	Keys    []string // as KeyboardEvent.key names them; "g g" is a sequence
 	Do      string
