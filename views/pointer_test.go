@@ -113,6 +113,35 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// What can be done with a name is seen and clicked on by who points at the name.
+func TestNamesHaveVerbs(t *testing.T) {
+	b := newTab(t, 1440, 900)
+	server := fixtureServer(t, silent, nil)
+	for _, tt := range []struct{ name, verb, leads string }{
+		{"values", ".top", "?facet=x-death"},
+		{"column", ".col", "?cols=x-death"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := tab{t, b.ctx}
+			b.do(chromedp.Navigate(server.URL+"/list"), chromedp.WaitReady("#announce"))
+			verb := `document.querySelector("#names li:nth-child(2) ` + tt.verb + `")`
+			seen := `(r => r.width > 0 && document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2) === ` + verb +
+				` && getComputedStyle(` + verb + `.parentNode).opacity === "1")(` + verb + `.getBoundingClientRect())`
+			if got := b.text(seen); got != "false" {
+				t.Fatalf("seen before anybody points at the name: %s", got)
+			}
+			x, y := b.middle("#names li:nth-child(2) bdi")
+			b.mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 0)
+			b.wait(seen)
+			x, y = b.middle("#names li:nth-child(2) " + tt.verb)
+			b.mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 0)
+			b.mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
+			b.mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
+			b.waitAcross(`location.search === "` + tt.leads + `"`)
+		})
+	}
+}
+
 // Tab stops once at the names and once at a row of the tree, and from there at what can be done
 // with it.
 func TestTabStops(t *testing.T) {

@@ -57,6 +57,11 @@ func Start(t testing.TB) context.Context {
 			true,
 		),
 		chromedp.Flag("disable-quic", true),
+		// Without a screen there would be no mouse, so that nothing could be pointed at.
+		chromedp.Flag(
+			"blink-settings",
+			"primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4",
+		),
 		chromedp.Flag("hide-scrollbars", true),
 		chromedp.Flag("disable-dev-shm-usage", true),
 	)
