@@ -249,3 +249,23 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+// TestAddressesThatAreNotUTF8: no octet of an address gets into a page raw.
+func TestAddressesThatAreNotUTF8(t *testing.T) {
+	f := newFixture(t)
+	f.fill(3)
+	for _, path := range []string{"/", "/m/1", "/m/1/body", "/diff", "/inspect", "/api/messages", "/api/complete", "/live", "/summary", "/export.csv", "/nowhere%ff"} {
+		for _, name := range []string{
+			"q", "facet", "cols", "sort", "from", "to", "tz", "dialect", "before", "after", "limit", "tab", "order", "at", "skip", "b", "lang", "m", "hex", "input", "format", "%ff",
+		} {
+			for _, query := range []string{name + "=%ff", name + "=a%e9b&facet=tenant", name + "=\xff"} {
+				for _, accept := range []string{"text/html", "*/*"} {
+					r := f.get(path+"?"+query, "Accept", accept)
+					if !utf8.Valid(r.body) {
+						t.Errorf("%s?%s: a raw octet", path, query)
+					}
+				}
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -52,7 +53,11 @@ func (s *Server) parseAround(r *http.Request) (request, error) {
 	}
 	q, bad := address.Parse(values)
 	if len(bad) > 0 {
-		return request{}, &paramError{bad[0], "The parameter " + bad[0] + " of this address cannot be understood."}
+		what := "cannot be understood."
+		if !utf8.ValidString(strings.Join(values[bad[0]], "")) {
+			what = `is not UTF-8; other bytes are written \xNN in double quotes.`
+		}
+		return request{}, &paramError{bad[0], "The parameter " + bad[0] + " of this address " + what}
 	}
 	req := request{State: q, dialect: s.cfg.Dialect, limit: q.Limit}
 	if q.Dialect != "" {

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"syscall"
 	_ "time/tzdata" // time zones are asked for by name, also where the system has no list of them
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -88,6 +89,10 @@ func untilSignal() (context.Context, context.CancelFunc) {
 // run is main without the process: it parses args, runs the command and returns the exit code.
 func run(ctx context.Context, args []string, std stdio) int {
 	dropEmptyEnv()
+	if err := onlyText(args); err != nil {
+		fmt.Fprintln(std.err, "headerglass:", err)
+		return exitUsage
+	}
 	var c cli
 	helped := false
 	parser, err := newParser(&c,
@@ -150,6 +155,26 @@ func newParser(c *cli, options ...kong.Option) (*kong.Kong, error) {
 		"spool_size":           byteSize(spool.DefaultMaxBytes).String(),
 	}
 	return kong.New(c, append(options, kong.Name("headerglass"), vars)...)
+}
+
+// onlyText refuses arguments and variables that are not UTF-8: taken as text they would name something else,
+// such as another queue. It does not quote them.
+func onlyText(args []string) error {
+	for i, arg := range args {
+		if !utf8.ValidString(arg) {
+			name, _, found := strings.Cut(arg, "=")
+			if !found || !utf8.ValidString(name) {
+				name = fmt.Sprint("argument ", i+1)
+			}
+			return fmt.Errorf("%s is not UTF-8", name)
+		}
+	}
+	for _, e := range os.Environ() {
+		if name, value, _ := strings.Cut(e, "="); strings.HasPrefix(name, envPrefix+"_") && !utf8.ValidString(value) {
+			return fmt.Errorf("%s in the environment is not UTF-8", name)
+		}
+	}
+	return nil
 }
 
 // dropEmptyEnv unsets variables that are set but empty, as files for containers leave them: they

@@ -55,6 +55,11 @@ func TestUsageErrors(t *testing.T) {
 		{"no memory", []string{"demo", "--memory", "1"}, "1MiB"},
 		{"a rate below zero", []string{"demo", "--rate=-1"}, "--rate"},
 		{"a file that is not there", []string{"--queue", "q", "--ca-file", "nowhere.pem"}, "nowhere.pem"},
+		{"a queue that is not UTF-8", []string{"--queue", "caf\xe9"}, "argument 2 is not UTF-8"},
+		{"an exchange that is not UTF-8", []string{"--exchange=caf\xe9"}, "--exchange is not UTF-8"},
+		{"a file that is not UTF-8", []string{"replay", "caf\xe9"}, "argument 2 is not UTF-8"},
+		{"a vhost that is not UTF-8", []string{"--queue", "q", "--amqp", "amqp://h/caf%e9"}, "not UTF-8"},
+		{"two brokers", []string{"--queue", "q", "--amqp", "amqp://g:hunter1@h/v,amqp://g:hunter2@h2/v"}, "not one address"},
 		{"a broker URL of another scheme", []string{"--queue", "q", "--amqp", "http://u:hunter2@h/"}, "amqp"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
@@ -83,7 +84,7 @@ func Parse(v url.Values) (State, []string) {
 			given = given[:min(len(given), 1)]
 		}
 		for _, value := range given {
-			if value != "" && !p.read(&s, value) {
+			if value != "" && (!utf8.ValidString(value) || !p.read(&s, value)) {
 				bad = append(bad, p.Name)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable/source"
 )
@@ -127,6 +128,11 @@ func (cfg *Config) complete() error {
 		return errors.New(
 			"drain removes messages from the queue and keeps them in memory only: keep them on disk with --spool DIR, or allow it with --accept-loss",
 		)
+	}
+	for _, name := range append([]string{cfg.Queue, cfg.Exchange, cfg.Username}, cfg.Bindings...) {
+		if !utf8.ValidString(name) {
+			return errors.New("a queue, exchange, binding key or user name is not UTF-8")
+		}
 	}
 	for _, key := range cfg.Bindings {
 		if len(key) > maxName {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -47,6 +48,9 @@ func newEndpoint(cfg Config) (*endpoint, error) {
 	}
 	if u.Scheme != "amqp" && u.Scheme != "amqps" {
 		return nil, errors.New("the AMQP URL must begin with amqp:// or amqps://")
+	}
+	if err := oneAddress(u); err != nil {
+		return nil, err
 	}
 	// The library's reading of the URL is the one RabbitMQ documents; its error texts may quote the
 	// URL.
@@ -114,6 +118,25 @@ func newEndpoint(cfg Config) (*endpoint, error) {
 	return e, nil
 }
 
+// oneAddress refuses a URL that is several, or that falls apart elsewhere than its writer meant: what looks
+// like a host or a vhost may then be a password.
+func oneAddress(u *url.URL) error {
+	rest := u.EscapedPath() + "#" + u.EscapedFragment()
+	if u.User == nil {
+		rest += u.RawQuery
+	}
+	switch {
+	case u.Fragment != "" || strings.Contains(rest, "@"):
+		return errors.New("the AMQP URL is not one address: in user name, password and vhost the characters " +
+			": / ? # @ % must be percent-encoded, and a second address must not follow")
+	case strings.Contains(u.Host, ","):
+		return errors.New("the AMQP URL names several hosts: give one")
+	case !utf8.ValidString(u.Path) || !utf8.ValidString(u.User.String()) || !utf8.ValidString(u.User.Username()):
+		return errors.New("the AMQP URL has a user name or vhost that is not UTF-8")
+	}
+	return nil
+}
+
 func first(values ...string) string {
 	i := slices.IndexFunc(values, func(s string) bool { return s != "" })
 	if i < 0 {
@@ -122,8 +145,13 @@ func first(values ...string) string {
 	return values[i]
 }
 
-// String is the URL without the password.
+// String is the URL without the password, also where that stands in another part of it.
 func (e *endpoint) String() string {
+	forms := secretForms(e.username, e.password, e.urlPassword)
+	return masked(e.written(), forms)
+}
+
+func (e *endpoint) written() string {
 	u := url.URL{Scheme: "amqp", Host: e.address(), Path: "/" + e.vhost, RawPath: "/" + url.PathEscape(e.vhost)}
 	if e.secure {
 		u.Scheme = "amqps"

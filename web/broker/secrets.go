@@ -7,8 +7,10 @@ import (
 
 // withoutSecrets takes secrets out of text that others have written, such as a broker's reply. What this
 // package writes itself never holds one.
-func (c *Consumer) withoutSecrets(text string) string {
-	for _, secret := range c.secrets {
+func (c *Consumer) withoutSecrets(text string) string { return masked(text, c.secrets) }
+
+func masked(text string, secrets []string) string {
+	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "***")
 	}
 	return text
