@@ -263,29 +263,32 @@ func TestFetchMetadata(t *testing.T) {
 		{"cross-site", "websocket", "websocket", 403},
 		{"unheard-of", "cors", "empty", 403},
 	} {
-		for _, path := range []string{"/", "/?q=tenant", "/m/1", "/m/1/headers.bin", "/api/messages", "/export.jsonl", "/metrics"} {
-			var header []string
-			for i, v := range []string{tt.site, tt.mode, tt.dest} {
-				if v != "" {
-					header = append(header, []string{"Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest"}[i], v)
+		t.Run(tt.site, func(t *testing.T) {
+			f := f.in(t)
+			for _, path := range []string{"/", "/?q=tenant", "/m/1", "/m/1/headers.bin", "/api/messages", "/export.jsonl", "/metrics"} {
+				var header []string
+				for i, v := range []string{tt.site, tt.mode, tt.dest} {
+					if v != "" {
+						header = append(header, []string{"Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest"}[i], v)
+					}
+				}
+				r := f.get(path, header...)
+				if r.StatusCode != tt.status {
+					t.Errorf(
+						"%s from %q, %q, %q: status %d, want %d",
+						path,
+						tt.site,
+						tt.mode,
+						tt.dest,
+						r.StatusCode,
+						tt.status,
+					)
+				}
+				if r.StatusCode == 403 && strings.Contains(string(r.body), "orders.dlq") {
+					t.Errorf("%s tells: %s", path, r.body)
 				}
 			}
-			r := f.get(path, header...)
-			if r.StatusCode != tt.status {
-				t.Errorf(
-					"%s from %q, %q, %q: status %d, want %d",
-					path,
-					tt.site,
-					tt.mode,
-					tt.dest,
-					r.StatusCode,
-					tt.status,
-				)
-			}
-			if r.StatusCode == 403 && strings.Contains(string(r.body), "orders.dlq") {
-				t.Errorf("%s tells: %s", path, r.body)
-			}
-		}
+		})
 	}
 }
 

@@ -105,9 +105,12 @@ func TestAPILimits(t *testing.T) {
 	f := newFixture(t)
 	f.fill(1100)
 	for query, want := range map[string]int{"": 50, "limit=1": 1, "limit=1000": 1000, "limit=1000000": 1000} {
-		if got := f.get("/api/messages?" + query).json()["messages"].([]any); len(got) != want {
-			t.Errorf("%q: %d messages, want %d", query, len(got), want)
-		}
+		t.Run(query, func(t *testing.T) {
+			f := f.in(t)
+			if got := f.get("/api/messages?" + query).json()["messages"].([]any); len(got) != want {
+				t.Errorf("%q: %d messages, want %d", query, len(got), want)
+			}
+		})
 	}
 }
 
@@ -177,9 +180,11 @@ func TestAPIStatus(t *testing.T) {
 		"mode": "peek", "held": json.Number("3"), "stored": json.Number("2"), "evicted": json.Number("0"),
 		"rate": json.Number("0"), "full_decodes": json.Number("1"),
 	} {
-		if got[name] != want {
-			t.Errorf("%s: %v, want %v", name, got[name], want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got[name] != want {
+				t.Errorf("%s: %v, want %v", name, got[name], want)
+			}
+		})
 	}
 	if n, err := got["bytes"].(json.Number).Int64(); err != nil || n <= 0 {
 		t.Errorf("bytes %v", got["bytes"])
@@ -231,10 +236,13 @@ func TestAPIErrors(t *testing.T) {
 		{"/api", 404, `{"error":{"status":404,"message":"There is no such page."}}`},
 		{"/api/messages?limit=x", 400, `{"error":{"status":400,"message":"The parameter limit of this address cannot be understood."}}`},
 	} {
-		r := f.get(tt.path, "Accept", "text/html").want(tt.status).wantHeader("Content-Type", "application/json")
-		if got := strings.TrimSpace(string(r.body)); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.path, got, tt.want)
-		}
+		t.Run(tt.path, func(t *testing.T) {
+			f := f.in(t)
+			r := f.get(tt.path, "Accept", "text/html").want(tt.status).wantHeader("Content-Type", "application/json")
+			if got := strings.TrimSpace(string(r.body)); got != tt.want {
+				t.Errorf("%s: %s, want %s", tt.path, got, tt.want)
+			}
+		})
 	}
 	bad := f.get("/api/messages?q=a+%3D").want(http.StatusBadRequest).json()["error"].(map[string]any)
 	if bad["status"] != json.Number("400") || bad["offset"] != json.Number("3") || bad["message"] == "" ||

@@ -299,8 +299,10 @@ func TestLiveFeedEndsWithTheLogin(t *testing.T) {
 func TestStrangersGetNoPageForAnyMethod(t *testing.T) {
 	g := newGuarded(t)
 	for path, status := range map[string]int{"/": http.StatusMethodNotAllowed, "/nowhere": http.StatusNotFound} {
-		g.do(http.MethodPost, path, "Accept", "text/html").
-			want(status).
-			wantHeader("Content-Type", "text/plain; charset=utf-8")
+		t.Run(path, func(t *testing.T) {
+			g.do(http.MethodPost, path, "Accept", "text/html").
+				want(status).
+				wantHeader("Content-Type", "text/plain; charset=utf-8")
+		})
 	}
 }

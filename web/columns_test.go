@@ -39,9 +39,12 @@ func TestColumnsAreOperands(t *testing.T) {
 		"$routing_key":          "2 1 3",
 		"NServiceBus.MessageId": "1 3 2",
 	} {
-		if got := jsonSeqs(f.get("/api/messages?sort=" + sort).json()); got != want {
-			t.Errorf("sort=%s: %s, want %s", sort, got, want)
-		}
+		t.Run(sort, func(t *testing.T) {
+			f := f.in(t)
+			if got := jsonSeqs(f.get("/api/messages?sort=" + sort).json()); got != want {
+				t.Errorf("sort=%s: %s, want %s", sort, got, want)
+			}
+		})
 	}
 	for path, said := range map[string]string{
 		"/api/messages?cols=nope[":     "The column nope[ does not read",
@@ -51,7 +54,10 @@ func TestColumnsAreOperands(t *testing.T) {
 		"/api/messages?cols=a,%22a%22": "A column is named twice.",
 		"/api/messages?cols=%22%FF%22": "UTF-8",
 	} {
-		f.get(path).want(http.StatusBadRequest).wantText(said)
+		t.Run(path, func(t *testing.T) {
+			f := f.in(t)
+			f.get(path).want(http.StatusBadRequest).wantText(said)
+		})
 	}
 }
 
@@ -69,9 +75,12 @@ func TestAfterZero(t *testing.T) {
 		"/api/messages?after=&limit=3":           "7 6 5",
 		"/api/messages?limit=3":                  "7 6 5",
 	} {
-		if got := jsonSeqs(f.get(path).json()); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			f := f.in(t)
+			if got := jsonSeqs(f.get(path).json()); got != want {
+				t.Errorf("%s: %s, want %s", path, got, want)
+			}
+		})
 	}
 	f.get("/api/messages?after=0&limit=3").wantText(`"next":3}`)
 	f.get("/?after=0&limit=3").want(http.StatusOK).wantText(`data-seq="1"`, `data-seq="3"`)

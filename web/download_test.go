@@ -34,10 +34,13 @@ func TestDownloadsAreByteForByte(t *testing.T) {
 	for seq, s := range stored {
 		payload := specimenPayload(s)
 		for part, want := range map[string][]byte{"content-header": payload, "body": []byte(s.Name)} {
-			got := f.get(fmt.Sprintf("/m/%d/%s.bin", seq, part)).want(http.StatusOK)
-			if !bytes.Equal(got.body, want) {
-				t.Errorf("%s: %s is %x, want %x", s.Name, part, got.body, want)
-			}
+			t.Run(part, func(t *testing.T) {
+				f := f.in(t)
+				got := f.get(fmt.Sprintf("/m/%d/%s.bin", seq, part)).want(http.StatusOK)
+				if !bytes.Equal(got.body, want) {
+					t.Errorf("%s: %s is %x, want %x", s.Name, part, got.body, want)
+				}
+			})
 		}
 		r := f.get(fmt.Sprintf("/m/%d/headers.bin", seq))
 		encoded, ok := wire.ViewContentHeader(payload).HeaderTable()
@@ -85,15 +88,18 @@ func TestDownloadRefusals(t *testing.T) {
 		{"/m/20000/body.bin", "yet", 404},
 		{"/m/x/body.bin", "no such page", 404},
 	} {
-		r := f.get(tt.path).
-			want(tt.status).
-			wantHeader("Content-Type", "text/plain; charset=utf-8").
-			wantHeader("Content-Disposition", "")
-		if s := string(r.body); !strings.Contains(s, tt.reason) || strings.Count(s, "\n") != 1 {
-			t.Errorf("%s: %q", tt.path, s)
-		}
-		f.get(tt.path, "Accept", "application/json").want(tt.status).json()
-		f.get(tt.path, "Accept", "text/html,*/*;q=0.8").want(tt.status).html()
+		t.Run(tt.path, func(t *testing.T) {
+			f := f.in(t)
+			r := f.get(tt.path).
+				want(tt.status).
+				wantHeader("Content-Type", "text/plain; charset=utf-8").
+				wantHeader("Content-Disposition", "")
+			if s := string(r.body); !strings.Contains(s, tt.reason) || strings.Count(s, "\n") != 1 {
+				t.Errorf("%s: %q", tt.path, s)
+			}
+			f.get(tt.path, "Accept", "application/json").want(tt.status).json()
+			f.get(tt.path, "Accept", "text/html,*/*;q=0.8").want(tt.status).html()
+		})
 	}
 	if n := f.get(fmt.Sprintf("/m/%d/body.bin", none)).want(http.StatusOK); len(n.body) != 0 {
 		t.Error("an empty body has bytes")

@@ -64,18 +64,21 @@ func TestErrorPages(t *testing.T) {
 		{"/nowhere", 404, "Not found"},
 		{"/?before=x", 400, "Cannot be understood"},
 	} {
-		r := f.get(tt.path, "Accept", "text/html").want(tt.status).wantText(tt.title)
-		if text(r.html()) == "" {
-			t.Errorf("%s: an empty page", tt.path)
-		}
-		if part := f.get(tt.path, "HX-Request", "true").want(tt.status).wantText(tt.title); strings.Contains(
-			string(part.body),
-			"<html",
-		) {
-			t.Errorf("%s: htmx gets a whole page", tt.path)
-		}
-		f.get(tt.path, "Accept", "application/json").want(tt.status).json()
-		f.get(tt.path).want(tt.status).wantHeader("Content-Type", "text/plain; charset=utf-8")
+		t.Run(tt.path, func(t *testing.T) {
+			f := f.in(t)
+			r := f.get(tt.path, "Accept", "text/html").want(tt.status).wantText(tt.title)
+			if text(r.html()) == "" {
+				t.Errorf("%s: an empty page", tt.path)
+			}
+			if part := f.get(tt.path, "HX-Request", "true").want(tt.status).wantText(tt.title); strings.Contains(
+				string(part.body),
+				"<html",
+			) {
+				t.Errorf("%s: htmx gets a whole page", tt.path)
+			}
+			f.get(tt.path, "Accept", "application/json").want(tt.status).json()
+			f.get(tt.path).want(tt.status).wantHeader("Content-Type", "text/plain; charset=utf-8")
+		})
 	}
 	f.get("/m/1", "Accept", "text/html").wantText("The oldest message kept is")
 }

@@ -196,11 +196,13 @@ func TestLiveRefusals(t *testing.T) {
 		{"q=%28", http.StatusBadRequest},
 		{"after=x", http.StatusBadRequest},
 	} {
-		u.RawQuery = tt.query
-		if _, resp, err := websocket.DefaultDialer.Dial(u.String(), origin); err == nil ||
-			resp.StatusCode != tt.status {
-			t.Errorf("%q: %v, %v, want %d", tt.query, resp, err, tt.status)
-		}
+		t.Run(tt.query, func(t *testing.T) {
+			u.RawQuery = tt.query
+			if _, resp, err := websocket.DefaultDialer.Dial(u.String(), origin); err == nil ||
+				resp.StatusCode != tt.status {
+				t.Errorf("%q: %v, %v, want %d", tt.query, resp, err, tt.status)
+			}
+		})
 	}
 	f.get("/live").want(http.StatusUpgradeRequired)
 }

@@ -132,9 +132,11 @@ func TestCountsAreBoundedInTime(t *testing.T) {
 	}
 	m := f.get("/summary?q=tenant+%3D+%27t1%27&facet=tenant").want(http.StatusOK).json()
 	for name, part := range map[string]string{"chart": "<svg", "facet": "1000", "total": "1000"} {
-		if !strings.Contains(fmt.Sprint(m[name]), part) {
-			t.Errorf("%s: no %s in %.300s", name, part, m[name])
-		}
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(fmt.Sprint(m[name]), part) {
+				t.Errorf("%s: no %s in %.300s", name, part, m[name])
+			}
+		})
 	}
 	if strings.Contains(fmt.Sprint(m["total"]), "at least") {
 		t.Errorf("total %s", m["total"])
@@ -224,9 +226,11 @@ func TestExplain(t *testing.T) {
 		"damaged":        "0",
 		"decoded":        "0",
 	} {
-		if got := fmt.Sprint(e[name]); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := fmt.Sprint(e[name]); got != want {
+				t.Errorf("%s: %s, want %s", name, got, want)
+			}
+		})
 	}
 	if _, ok := f.get("/api/messages").json()["explain"]; ok {
 		t.Error("explains without being asked")
@@ -243,10 +247,13 @@ func TestComplete(t *testing.T) {
 		{"q=x-death+AND+a&at=1", `{"start":0,"items":[{"insert":"x-death","name":"x-death","meaning":"","count":1}]}` + "\n"},
 		{"q=tenant+%3D+t", `{"start":10,"items":[]}` + "\n"},
 	} {
-		r := f.get("/api/complete?"+tt.query).want(http.StatusOK).wantHeader("Content-Type", "application/json")
-		if strings.TrimSpace(string(r.body)) != strings.TrimSpace(tt.want) {
-			t.Errorf("%s: %s, want %s", tt.query, r.body, tt.want)
-		}
+		t.Run(tt.query, func(t *testing.T) {
+			f := f.in(t)
+			r := f.get("/api/complete?"+tt.query).want(http.StatusOK).wantHeader("Content-Type", "application/json")
+			if strings.TrimSpace(string(r.body)) != strings.TrimSpace(tt.want) {
+				t.Errorf("%s: %s, want %s", tt.query, r.body, tt.want)
+			}
+		})
 	}
 	f.get("/api/complete?q=%24rout").wantText(`"insert":"$routing_key"`)
 	f.get("/api/complete?q=a&at=2").want(http.StatusBadRequest)
@@ -266,9 +273,11 @@ func TestLiveStatusCounts(t *testing.T) {
 		"keys":  "tenant",
 		"html":  "orders.dlq",
 	} {
-		if m["t"] != "status" || !strings.Contains(fmt.Sprint(m[name]), part) {
-			t.Errorf("%s: no %s in %.300v", name, part, m[name])
-		}
+		t.Run(name, func(t *testing.T) {
+			if m["t"] != "status" || !strings.Contains(fmt.Sprint(m[name]), part) {
+				t.Errorf("%s: no %s in %.300v", name, part, m[name])
+			}
+		})
 	}
 	if n := f.FullDecodes(); n != 0 {
 		t.Errorf("%d decodes", n)

@@ -89,7 +89,10 @@ func TestInspect(t *testing.T) {
 		"hex=00&as=header":          400,
 		"hex=00000000&dialect=nope": 400,
 	} {
-		f.get("/inspect?" + q).want(status)
+		t.Run(q, func(t *testing.T) {
+			f := f.in(t)
+			f.get("/inspect?" + q).want(status)
+		})
 	}
 }
 
@@ -157,12 +160,15 @@ func TestUpload(t *testing.T) {
 		"file of hex":    {"file", hex.EncodeToString(encoded) + "\n"},
 		"file over text": {"bytes", "00000000", "file", string(encoded)},
 	} {
-		r := f.send(nil, append(slices.Clone(fields), "dialect", "lenient")...).
-			want(http.StatusSeeOther).
-			wantHeader("Location", "/inspect?z="+pack(encoded))
-		if f.get(r.Header.Get("Location")).want(http.StatusOK); t.Failed() {
-			t.Error(name)
-		}
+		t.Run(name, func(t *testing.T) {
+			f := f.in(t)
+			r := f.send(nil, append(slices.Clone(fields), "dialect", "lenient")...).
+				want(http.StatusSeeOther).
+				wantHeader("Location", "/inspect?z="+pack(encoded))
+			if f.get(r.Header.Get("Location")).want(http.StatusOK); t.Failed() {
+				t.Error(name)
+			}
+		})
 	}
 	f.send(nil, "file", string(encoded), "dialect", "rabbitmq").
 		wantHeader("Location", "/inspect?z="+pack(encoded)+"&dialect=rabbitmq")
@@ -239,9 +245,11 @@ func TestTraceURL(t *testing.T) {
 		"https://{trace}.example/":                          false,
 		"/{trace}":                                          false,
 	} {
-		if _, err := New(Config{Source: sources.Source{Archive: archive.New(archive.Config{})}, TraceURL: address}); (err == nil) != ok {
-			t.Errorf("%q: %v", address, err)
-		}
+		t.Run(address, func(t *testing.T) {
+			if _, err := New(Config{Source: sources.Source{Archive: archive.New(archive.Config{})}, TraceURL: address}); (err == nil) != ok {
+				t.Errorf("%q: %v", address, err)
+			}
+		})
 	}
 	f := newFixture(t, func(c *Config, _ *archive.Config) { c.TraceURL = "https://tempo.example/t/{trace}" })
 	f.add(message{headers: table("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")})

@@ -71,12 +71,15 @@ func TestHostIsChecked(t *testing.T) {
 		"":                          403,
 		":8080":                     403,
 	} {
-		for _, path := range []string{"/", "/api/status", "/healthz", "/static/x"} {
-			r := f.get(path, "Host", host)
-			if refused := r.StatusCode == http.StatusForbidden; refused != (want == 403) {
-				t.Errorf("Host %q, %s: status %d", host, path, r.StatusCode)
+		t.Run(host, func(t *testing.T) {
+			f := f.in(t)
+			for _, path := range []string{"/", "/api/status", "/healthz", "/static/x"} {
+				r := f.get(path, "Host", host)
+				if refused := r.StatusCode == http.StatusForbidden; refused != (want == 403) {
+					t.Errorf("Host %q, %s: status %d", host, path, r.StatusCode)
+				}
 			}
-		}
+		})
 	}
 	f.get("/", "Host", "evil.example").wantText("--allow-host")
 	for _, accept := range []string{"text/html", "application/json", "*/*"} {

@@ -73,6 +73,11 @@ func newFixture(t *testing.T, change ...func(*Config, *archive.Config)) *fixture
 	return f
 }
 
+// in is the fixture in a test below its own.
+func (f *fixture) in(t *testing.T) *fixture {
+	return &fixture{Server: f.Server, t: t, archive: f.archive, stored: f.stored}
+}
+
 // message is one to store; the zero value has no headers property.
 type message struct {
 	exchange, key, consumer string

@@ -37,14 +37,17 @@ func TestSortedPage(t *testing.T) {
 	rising := "[14 13 10 12 15 4 6 9 1 8 3 17 7 11 2 16 5]"
 	falling := "[2 11 7 17 3 8 9 1 6 4 15 12 10 13 14 16 5]"
 	for query, want := range map[string]string{"sort=n": rising, "sort=n:asc": rising, "sort=n:desc": falling} {
-		r := f.get("/?cols=n&" + query).want(http.StatusOK)
-		if got := fmt.Sprint(r.rows()); got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
-		}
-		r.wantText("1 – 17", "Go live")
-		if find(r.html(), "data-url", "/live?cols=n") != nil {
-			t.Error("new messages would be put above a page in another order")
-		}
+		t.Run(query, func(t *testing.T) {
+			f := f.in(t)
+			r := f.get("/?cols=n&" + query).want(http.StatusOK)
+			if got := fmt.Sprint(r.rows()); got != want {
+				t.Errorf("%s: %s, want %s", query, got, want)
+			}
+			r.wantText("1 – 17", "Go live")
+			if find(r.html(), "data-url", "/live?cols=n") != nil {
+				t.Error("new messages would be put above a page in another order")
+			}
+		})
 	}
 	if got := fmt.Sprint(f.get("/?cols=n&sort=n:desc&limit=3").rows()); got != "[17 15 16]" {
 		t.Errorf("the newest three: %s", got)

@@ -28,9 +28,12 @@ func TestHealth(t *testing.T) {
 		{source.Consuming, 200}, {source.WindowFull, 200}, {source.Blocked, 200},
 		{source.Connecting, 503}, {source.Reconnecting, 503}, {source.Stopped, 503}, {"", 503},
 	} {
-		state = tt.state
-		f.get("/healthz").want(http.StatusOK).wantText("ok")
-		f.get("/readyz").want(tt.ready).wantText(string(tt.state))
+		t.Run(fmt.Sprint(tt.state), func(t *testing.T) {
+			f := f.in(t)
+			state = tt.state
+			f.get("/healthz").want(http.StatusOK).wantText("ok")
+			f.get("/readyz").want(tt.ready).wantText(string(tt.state))
+		})
 	}
 }
 

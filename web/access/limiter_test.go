@@ -64,9 +64,11 @@ func TestLimitedAddresses(t *testing.T) {
 		"":                          "invalid Prefix",
 		"pipe:1":                    "invalid Prefix",
 	} {
-		if got := Network(remote).String(); got != want {
-			t.Errorf("%s: %s, want %s", remote, got, want)
-		}
+		t.Run(remote, func(t *testing.T) {
+			if got := Network(remote).String(); got != want {
+				t.Errorf("%s: %s, want %s", remote, got, want)
+			}
+		})
 	}
 	c := newClock()
 	l := newLimiter(c.Now)

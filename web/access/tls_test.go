@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -168,16 +169,18 @@ func TestTLSVersions(t *testing.T) {
 		tls.VersionTLS12: true,
 		tls.VersionTLS13: true,
 	} {
-		c, err := tls.Dial("tcp", f.addr, &tls.Config{
-			InsecureSkipVerify: true,
-			MinVersion:         version,
-			MaxVersion:         version,
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			c, err := tls.Dial("tcp", f.addr, &tls.Config{
+				InsecureSkipVerify: true,
+				MinVersion:         version,
+				MaxVersion:         version,
+			})
+			if err == nil {
+				c.Close()
+			}
+			if (err == nil) != want {
+				t.Errorf("%s: %v", tls.VersionName(version), err)
+			}
 		})
-		if err == nil {
-			c.Close()
-		}
-		if (err == nil) != want {
-			t.Errorf("%s: %v", tls.VersionName(version), err)
-		}
 	}
 }
