@@ -17,6 +17,17 @@ const (
 	LavinMQ  = "LavinMQ"
 )
 
+// Browses reports whether a queue can be browsed: read without taking a message or counting a
+// delivery.
+func (b Broker) Browses() bool { return b.Product == BrokerJ }
+
+// FlagsRedelivery reports whether the broker flags what it delivers again after a crash of its own.
+func (b Broker) FlagsRedelivery() bool { return b.Product != BrokerJ }
+
+// TellsQueueType reports whether the broker checks x-stream-offset against a queue's type and names
+// the type in its refusal. Others may deliver a message to who asks so, which flags it as redelivered.
+func (b Broker) TellsQueueType() bool { return b.Product == RabbitMQ }
+
 // Broker is the broker that is read.
 func (s Status) Broker() Broker { return Broker{s.Product, s.Version} }
 

@@ -45,6 +45,11 @@ type Status struct {
 	Ready, Consumers uint64
 	ObservedAt       time.Time
 
+	// Browsing says that Peek takes nothing: the broker shows messages without delivering them.
+	Browsing bool
+	// Undrained says that what Drain acknowledges stays in the queue, which removes nothing.
+	Undrained bool
+
 	Window     uint64    // most messages that Peek holds
 	Held       uint64    // messages delivered and neither acknowledged nor given back
 	HeldSince  time.Time // when the first of them arrived; zero when nothing is held

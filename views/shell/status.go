@@ -48,6 +48,12 @@ func conductOf(s source.Status) conduct {
 		if s.QueueType == "quorum" {
 			c.exit += " This queue counts deliveries, and that was accepted: each look costs every message in it one."
 		}
+		if s.Browsing {
+			c.badge = "peek: takes nothing"
+			c.doing = "The broker lets the queue be browsed: no message is taken, none counts as delivered, and other " +
+				"consumers get each of them as ever."
+			c.exit = "On exit there is nothing to give back."
+		}
 	case source.Drain:
 		c.class, c.icon, c.badge, c.acked = "takes", "drain", "drain: removes messages", "Acknowledged, so removed"
 		c.doing = "Each message is acknowledged with basic.ack once it is stored here: it leaves the queue for good."
@@ -56,6 +62,11 @@ func conductOf(s source.Status) conduct {
 		if s.Spool != nil {
 			c.exit = "On exit what is on disk has been acknowledged, and the next start shows it again; " +
 				"what is still under way goes back to the queue."
+		}
+		if s.Undrained {
+			c.class, c.icon = "safe", "shield"
+			c.badge, c.acked = "drain: this queue keeps its messages", "Acknowledged, removing nothing"
+			c.doing = "What is acknowledged here stays in the queue: its consumers remove nothing."
 		}
 	case source.Copy:
 		c.badge, c.acked = "copy: takes nothing", "Acknowledged in the explorer's own queue"
@@ -132,7 +143,7 @@ func safetyFacts(s source.Status, now time.Time) []fact {
 			add(name, kit.Num(n))
 		}
 	}
-	if s.Mode == source.Peek {
+	if s.Mode == source.Peek && !s.Browsing {
 		held := kit.Num(s.Held)
 		if s.Window > 0 {
 			held += " of " + kit.Num(s.Window)

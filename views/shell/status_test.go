@@ -187,3 +187,31 @@ func TestGoldens(t *testing.T) {
 		})
 	}
 }
+
+// TestBrowsingAndUndrained: what is taken and removed is said as it is.
+func TestBrowsingAndUndrained(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		s        source.Status
+		has, not []string
+	}{
+		{"browsing", source.Status{Mode: source.Peek, Browsing: true, Window: 10},
+			[]string{"peek: takes nothing", "none counts as delivered"}, []string{"basic.nack", "Held now", "returns"}},
+		{"undrained", source.Status{Mode: source.Drain, Undrained: true, Acknowledged: 7},
+			[]string{"this queue keeps its messages", "Acknowledged, removing nothing"}, []string{"so removed", "for good", "badge takes"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			html := viewtest.Render(t, BrokerStrip(tt.s, viewtest.Now))
+			for _, part := range tt.has {
+				if !strings.Contains(html, part) {
+					t.Errorf("no %q", part)
+				}
+			}
+			for _, part := range tt.not {
+				if strings.Contains(html, part) {
+					t.Errorf("%q is said", part)
+				}
+			}
+		})
+	}
+}

@@ -2,6 +2,8 @@ package broker
 
 import (
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
 // declareCopy declares a queue that ends with this connection and never grows beyond its bounds,
@@ -11,9 +13,7 @@ func (s *session) declareCopy() *Error {
 	if err := s.ch.ExchangeDeclarePassive(cfg.Exchange, "", false, false, false, false, nil); err != nil {
 		return s.explain(phaseDeclare, err)
 	}
-	q, err := s.ch.QueueDeclare("", false, true, true, false, amqp.Table{
-		"x-max-length": cfg.CopyMaxLength, "x-max-length-bytes": cfg.CopyMaxBytes, "x-overflow": "drop-head",
-	})
+	q, err := s.ch.QueueDeclare("", false, true, true, false, boundedQueue(s.broker(), cfg))
 	if err != nil {
 		return s.explain(phaseDeclare, err)
 	}
@@ -24,4 +24,17 @@ func (s *session) declareCopy() *Error {
 		}
 	}
 	return nil
+}
+
+// boundedQueue are the arguments of a queue that drops its oldest messages beyond the copy's bounds.
+// Qpid refuses arguments that it does not know, and has names of its own for these.
+func boundedQueue(b source.Broker, cfg *Config) amqp.Table {
+	if b.Product == source.BrokerJ {
+		return amqp.Table{
+			"qpid.max_count": cfg.CopyMaxLength, "qpid.max_size": cfg.CopyMaxBytes, "qpid.policy_type": "ring",
+		}
+	}
+	return amqp.Table{
+		"x-max-length": cfg.CopyMaxLength, "x-max-length-bytes": cfg.CopyMaxBytes, "x-overflow": "drop-head",
+	}
 }

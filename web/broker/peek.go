@@ -12,6 +12,11 @@ const guardDistance = 2
 // peek looks at the queue, gives back after Hold, leaves it alone for Pause and looks again.
 func (s *session) peek(ctx context.Context) *Error {
 	c := s.c
+	if s.browses() { // nothing is held, so there is nothing to give back
+		e := s.wait(ctx, nil, nil)
+		s.leave(false)
+		return e
+	}
 	for {
 		hold := time.NewTimer(c.cfg.Hold)
 		hold.Stop()

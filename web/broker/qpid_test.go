@@ -31,11 +31,14 @@ func dialQpid(t *testing.T) *qpidClient {
 
 func (c *qpidClient) connect(t *testing.T) {
 	t.Helper()
-	conn, err := amqp.Dial(c.url())
-	if err != nil {
-		t.Fatal(err)
-	}
+	var conn *amqp.Connection
+	until(t, "the virtual host is active", func() bool { // after a restart it is not at once
+		var err error
+		conn, err = amqp.Dial(c.url())
+		return err == nil
+	})
 	t.Cleanup(func() { conn.Close() })
+	var err error
 	if c.Channel, err = conn.Channel(); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,10 @@ import "time"
 // kind, and soon. All others may be messages that somebody else gave back, and storing a message
 // twice is a lesser harm than losing one.
 type recent struct {
+	// unflagged says that the broker does not flag what it delivers again after a crash. Such messages
+	// come before all others, so replay says that no other has come on this connection.
+	unflagged, replay bool
+
 	ring  []stored
 	next  int
 	fresh int             // the newest so many in ring are of this connection
@@ -48,6 +52,7 @@ func (r *recent) disconnected(settled uint64) {
 	for _, m := range r.ring {
 		count[m.print]++
 	}
+	r.replay = r.unflagged
 	r.owed, r.maybe, r.until = map[uint64]int{}, map[uint64]bool{}, time.Time{}
 	for i := range r.fresh {
 		if m := r.ring[(r.next+len(r.ring)-1-i)%len(r.ring)]; m.tag > settled {
@@ -62,13 +67,13 @@ func (r *recent) disconnected(settled uint64) {
 	r.fresh = 0
 }
 
-// known reports whether a message that arrives now is one that was stored, and counts it off.
+// claim reports whether a message that arrives now is one that was stored, and counts it off.
 func (r *recent) claim(print uint64, redelivered bool, now time.Time) bool {
 	if r.until.IsZero() {
 		r.until = now.Add(soon)
 	}
 	switch {
-	case !redelivered:
+	case !redelivered && !r.replay:
 		return false
 	case r.owed[print] > 0:
 		r.owed[print]--
@@ -76,5 +81,8 @@ func (r *recent) claim(print uint64, redelivered bool, now time.Time) bool {
 	}
 	known := r.maybe[print] && now.Before(r.until)
 	delete(r.maybe, print)
+	if !known {
+		r.replay = false
+	}
 	return known
 }

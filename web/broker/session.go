@@ -30,6 +30,7 @@ type session struct {
 	connClosed, chClosed chan *amqp.Error
 	cancelled            chan string
 	blocked              chan amqp.Blocking
+	gone                 chan *Error // the observer has found that there is no queue any more
 }
 
 // session connects and reads until ctx is done, which gives nil, or something fails.
@@ -44,7 +45,7 @@ func (c *Consumer) session(ctx context.Context) *Error {
 	if c.delivered.seen != nil {
 		c.delivered.seen.begin()
 	}
-	s := &session{c: c, queue: c.cfg.Queue, sink: newSink(c)}
+	s := &session{c: c, queue: c.cfg.Queue, sink: newSink(c), gone: make(chan *Error, 1)}
 	defer c.delivered.finish(s.sink)
 	if s.conn, s.transport, e = c.connect(ctx, s.sink); e != nil {
 		return e
@@ -62,6 +63,7 @@ func (c *Consumer) session(ctx context.Context) *Error {
 	s.blocked = s.conn.NotifyBlocked(make(chan amqp.Blocking, 8))
 	c.status.greeted(text(s.conn.Properties, "product"), text(s.conn.Properties, "version"))
 	c.current.Store(s.sink)
+	s.settleIn()
 	if c.cfg.Mode == source.Peek {
 		s.sink.guard = c.guard(facts)
 	}
@@ -131,7 +133,10 @@ func (s *session) subscribe(facts queueFacts) *Error {
 			return e
 		}
 	}
-	if cfg.Mode == source.Peek && facts.Type == "" {
+	if s.browses() {
+		args = browsing()
+	}
+	if cfg.Mode == source.Peek && facts.Type == "" && s.broker().TellsQueueType() {
 		if e := s.probe(); e != nil {
 			return e
 		}
@@ -205,6 +210,8 @@ func (s *session) wait(ctx context.Context, due <-chan time.Time, look func()) *
 			look()
 		case e := <-s.sink.halt:
 			return e
+		case e := <-s.gone:
+			return e
 		case err := <-s.chClosed:
 			s.reading = false
 			return s.closed(err)
@@ -268,7 +275,7 @@ func (s *session) cancel() {
 
 // giveBack returns everything unsettled to its place in the queue.
 func (s *session) giveBack() {
-	if s.ch == nil || s.ch.IsClosed() {
+	if s.ch == nil || s.ch.IsClosed() || s.browses() { // of what is browsed nothing is held
 		return
 	}
 	arrived, settled := s.sink.arrived.Load(), s.sink.settled.Load()
@@ -304,12 +311,15 @@ func (s *session) observe(ctx context.Context) {
 	if err != nil {
 		return
 	}
+	var idle idle
 	for {
 		q, err := ch.QueueDeclarePassive(s.queue, false, false, false, false, nil)
 		if err != nil {
+			s.missing(err)
 			return
 		}
 		s.c.status.observed(q.Messages, q.Consumers)
+		idle.observe(s, q)
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():

@@ -58,6 +58,23 @@ func (t *tracker) greeted(product, version string) {
 	t.s.Product, t.s.Version = product, version
 }
 
+// habits notes what reading does at this broker.
+func (t *tracker) habits(browsing bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.s.Browsing = browsing
+}
+
+// undrained notes that acknowledging removes nothing.
+func (t *tracker) undrained() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.s.Undrained {
+		t.log.Warn("what is acknowledged stays in the queue: it removes nothing for its consumers", "queue", t.s.Queue)
+	}
+	t.s.Undrained = true
+}
+
 func (t *tracker) consuming(queue string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -219,6 +236,9 @@ func (t *tracker) snapshot() source.Status {
 	}
 	sink := c.current.Load()
 	if sink == nil {
+		return s
+	}
+	if s.Browsing {
 		return s
 	}
 	s.Held = sink.held()
