@@ -45,7 +45,7 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 		Addr:    addr,
 		After:   after,
 		Rows: func(ctx context.Context, w io.Writer, snap archive.Snapshot, ms []archive.Message) error {
-			l := listing.List{Rows: rows(s.sources.At(snap), ms, page.req)}
+			l := listing.List{Rows: rows(s.sources.At(snap), ms, page.req, s.sources.Status().Gaps)}
 			for i := range l.Rows {
 				l.Rows[i].New = true
 			}

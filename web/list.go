@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/views"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/listing"
@@ -86,7 +88,7 @@ func (s *Server) listPage(
 	}
 	sorted := req.sorted(found.Messages)
 	p.List = listing.List{
-		Rows:       rows(v, sorted, req),
+		Rows:       rows(v, sorted, req, s.sources.Status().Gaps),
 		Older:      found.Next,
 		Total:      p.Broker.Kept.Messages,
 		Selected:   selected,
@@ -179,7 +181,7 @@ func columns(paths []string, rows []listing.Row) []listing.Column {
 // previewKeys is how many header names a row previews.
 const previewKeys = 6
 
-func rows(v sources.View, ms []archive.Message, req request) []listing.Row {
+func rows(v sources.View, ms []archive.Message, req request, gaps []source.Gap) []listing.Row {
 	rs := make([]listing.Row, 0, len(ms))
 	var scratch query.Scratch
 	for _, m := range ms {
@@ -187,7 +189,28 @@ func rows(v sources.View, ms []archive.Message, req request) []listing.Row {
 		r.Undecided = req.Damaged && r.Damaged && req.filter.Match(m, req.dialect, &scratch) == query.Damaged
 		rs = append(rs, r)
 	}
+	if req.Sort.Path == "" && len(gaps) > 0 {
+		fillGaps(v, rs, gaps)
+	}
 	return rs
+}
+
+// fillGaps puts each gap under the first message after it, as far as a row is the next one or the message
+// that arrived before the last row is still there to tell.
+func fillGaps(v sources.View, rs []listing.Row, gaps []source.Gap) {
+	for i := range rs {
+		var below time.Time
+		if i+1 < len(rs) {
+			below = rs[i+1].Received
+		} else if m, err := v.Get(v.Key(rs[i].Seq - 1)); err == nil {
+			below = m.Received()
+		}
+		for _, g := range slices.Backward(gaps) {
+			if !g.To.After(rs[i].Received) && !g.From.Before(below) {
+				rs[i].Gaps = append(rs[i].Gaps, g)
+			}
+		}
+	}
 }
 
 // row draws a message from its record, its marks and its shape; only a column

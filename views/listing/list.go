@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/query"
@@ -62,4 +63,5 @@ type Row struct {
 	Keys        []string     // the first few names, a preview; nil leaves it out
 	Cells       []query.Cell // one for each column
 	New         bool         // arrived while the page was open: fades in
+	Gaps        []source.Gap // between this message and the one below it, newest first
 }

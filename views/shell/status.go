@@ -175,6 +175,10 @@ func safetyFacts(s source.Status, now time.Time) []fact {
 	add("State", state)
 	add("Next attempt", when(s.NextAttempt))
 	counted("Connections made again", s.Reconnects)
+	if n := len(s.Gaps); n > 0 {
+		last := s.Gaps[n-1]
+		add("Not connected, and not copied", kit.Plural(n, "time")+", last from "+when(last.From)+" to "+when(last.To))
+	}
 	if s.Mode.AtBroker() {
 		foreign("Broker", strings.TrimSpace(s.Product+" "+s.Version))
 		foreign("Address", s.URL)
