@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/plural"
 )
 
 // Hint points at a value whose octets have another reading that is in real use. It is a hint, not a
@@ -124,8 +126,8 @@ func otherShort(v Value) string {
 	case KindInt16:
 		raw := v.Raw()
 		return fmt.Sprintf(
-			"the start of a string of %d octets for the 0-9-1 grammar, py-amqp up to 5.3.1 and AMQP-CPP",
-			raw[0],
+			"the start of a string of %s for the 0-9-1 grammar, py-amqp up to 5.3.1 and AMQP-CPP",
+			plural.Of(raw[0], "octet"),
 		)
 	case KindShortStr:
 		if octets := v.Encoded()[1:]; len(octets) >= 2 {

@@ -16,7 +16,7 @@ func TestHints(t *testing.T) {
 		write   func(e *fttest.Encoder)
 		want    string // a part of the hint; empty: no hint
 	}{
-		{"s as an integer", nil, func(e *fttest.Encoder) { e.ShortStr("k", "A") }, "a string of 1 octets"},
+		{"s as an integer", nil, func(e *fttest.Encoder) { e.ShortStr("k", "A") }, "a string of 1 octet"},
 		{"s as a string", fieldtable.Spec091(), func(e *fttest.Encoder) { e.ShortStr("k", "A") }, "the 16-bit integer 321"},
 		{"s as an empty string", fieldtable.Spec091(), func(e *fttest.Encoder) { e.ShortStr("k", "") }, "half of a 16-bit integer"},
 		{"b 127", nil, func(e *fttest.Encoder) { e.Int8("k", 127) }, ""},

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/headerglass/headerglass/fieldtable/plural"
 )
 
 // Reading is one field or element, and who reads it otherwise than the table's dialect does.
@@ -188,7 +190,8 @@ func (d *Dialect) isText(tag byte) bool {
 
 // lost notes that the client takes w, which begins at offset, to be of another length than it has.
 func (c *comparison) lost(offset uint64, w Value, theirs *Scanner) bool {
-	why := fmt.Sprintf("reads %s as %s of %d octets and loses its place", AppendTag(nil, w.tag), w.kind, len(w.Raw()))
+	why := fmt.Sprintf("reads %s as %s of %s and loses its place",
+		AppendTag(nil, w.tag), w.kind, plural.Of(len(w.Raw()), "octet"))
 	for theirs.Next() {
 	}
 	if e := theirs.damage(); e != nil {

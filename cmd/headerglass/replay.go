@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/plural"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/capture"
 )
@@ -105,7 +106,8 @@ func (r *replay) run(ctx context.Context) error {
 			r.log.Warn(f.Name() + ": " + note)
 		}
 		if err != nil {
-			err = fmt.Errorf("%w; %d messages before that are shown", err, report.Messages)
+			err = fmt.Errorf("%w; %s before that %s shown", err,
+				plural.Of(report.Messages, "message"), plural.Verb(report.Messages, "is", "are"))
 			r.log.Error(err.Error())
 			damage = append(damage, err)
 		}

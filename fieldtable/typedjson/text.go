@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/plural"
 )
 
 // AppendText appends a table for reading in a terminal: one field a line with its offset, tag and
@@ -53,7 +54,7 @@ func (w *text) elements(s *fieldtable.Scanner, level, end int) {
 			w.dst = fieldtable.AppendIndex(w.dst, s.Index())
 		}
 		if inner, ok := s.Into(); ok {
-			w.dst = fmt.Appendf(w.dst, " (%s)\n", count(len(f.Value.Raw()), "byte"))
+			w.dst = fmt.Appendf(w.dst, " (%s)\n", plural.Of(len(f.Value.Raw()), "byte"))
 			w.elements(&inner, level+1, f.End)
 			continue
 		}
@@ -73,7 +74,7 @@ func (w *text) elements(s *fieldtable.Scanner, level, end int) {
 			if len(rest) > maxRest {
 				w.dst = append(w.dst, "…"...)
 			}
-			w.dst = fmt.Appendf(w.dst, " (%s)\n", count(len(rest), "byte"))
+			w.dst = fmt.Appendf(w.dst, " (%s)\n", plural.Of(len(rest), "byte"))
 		}
 	}
 }
@@ -176,12 +177,5 @@ func appendShown(dst []byte, v fieldtable.Value) []byte {
 func appendOctets(dst, octets []byte) []byte {
 	dst = append(dst, "0x"...)
 	dst = hex.AppendEncode(dst, octets)
-	return fmt.Appendf(dst, " (%s)", count(len(octets), "byte"))
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Appendf(dst, " (%s)", plural.Of(len(octets), "byte"))
 }

@@ -7,6 +7,8 @@ import (
 	"net"
 	"slices"
 	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/plural"
 )
 
 // reading is what came of a stream: the octets for the library, what the sink was told, and the
@@ -136,11 +138,12 @@ func refer(stream []byte, maxHeader int) reading {
 		case kind == 2 && c != nil:
 			switch {
 			case c.begun:
-				return fail(fmt.Sprintf("content header where %d octets of a body were to come", c.left))
+				return fail(fmt.Sprintf("content header where %s of a body %s to come",
+					plural.Of(c.left, "octet"), plural.Verb(c.left, "was", "were")))
 			case size < 14:
-				return fail(fmt.Sprintf("content header of %d octets is too short to name its body size", size))
+				return fail(fmt.Sprintf("content header of %s is too short to name its body size", plural.Of(size, "octet")))
 			case size > uint64(maxHeader):
-				return fail(fmt.Sprintf("content header of %d octets is larger than the limit of %d", size, maxHeader))
+				return fail(fmt.Sprintf("content header of %s is larger than the limit of %d", plural.Of(size, "octet"), maxHeader))
 			case !whole:
 				return finish(nil, io.EOF.Error())
 			case end() != 0xCE:
@@ -161,7 +164,8 @@ func refer(stream []byte, maxHeader int) reading {
 			case !c.begun:
 				return fail("body frame where a content header was to come")
 			case size > c.left:
-				return fail(fmt.Sprintf("body frame of %d octets where %d were to come", size, c.left))
+				return fail(fmt.Sprintf("body frame of %s where %d %s to come",
+					plural.Of(size, "octet"), c.left, plural.Verb(c.left, "was", "were")))
 			}
 			sink.Body(channel, there)
 			if !whole {

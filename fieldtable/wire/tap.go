@@ -8,6 +8,8 @@ import (
 	"net"
 	"slices"
 	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/plural"
 )
 
 // Delivery is one basic.deliver with its content header. Its slices are views that are valid only
@@ -385,13 +387,14 @@ func cutShortStr(b []byte) (s, rest []byte, ok bool) {
 func (t *Tap) header(b []byte, c *content, size uint32) bool {
 	switch {
 	case c.state == wantBody:
-		t.fail(c.d.Channel, "content header where %d octets of a body were to come", c.left)
+		t.fail(c.d.Channel, "content header where %s of a body %s to come",
+			plural.Of(c.left, "octet"), plural.Verb(c.left, "was", "were"))
 		return true
 	case size < ContentHeaderFixed:
-		t.fail(c.d.Channel, "content header of %d octets is too short to name its body size", size)
+		t.fail(c.d.Channel, "content header of %s is too short to name its body size", plural.Of(size, "octet"))
 		return true
 	case uint64(size) > uint64(t.maxHeader):
-		t.fail(c.d.Channel, "content header of %d octets is larger than the limit of %d", size, t.maxHeader)
+		t.fail(c.d.Channel, "content header of %s is larger than the limit of %d", plural.Of(size, "octet"), t.maxHeader)
 		return true
 	}
 	whole := int(size) + FrameOverhead
@@ -429,7 +432,8 @@ func (t *Tap) body(c *content, size uint32) {
 		t.fail(c.d.Channel, "body frame where a content header was to come")
 		return
 	case uint64(size) > c.left:
-		t.fail(c.d.Channel, "body frame of %d octets where %d were to come", size, c.left)
+		t.fail(c.d.Channel, "body frame of %s where %d %s to come",
+			plural.Of(size, "octet"), c.left, plural.Verb(c.left, "was", "were"))
 		return
 	}
 	t.take(FrameHead)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+
+	"github.com/headerglass/headerglass/fieldtable/plural"
 )
 
 // narrowSpace parts groups of three digits without letting them break apart.
@@ -36,12 +38,9 @@ func Num[T ~int | ~int64 | ~uint64](n T) string {
 	return sign + strings.Join(groups, narrowSpace)
 }
 
-// Plural writes a count with its noun: "1 field", "12 fields".
+// Plural writes a count with its noun, given for one: "1 field", "12 fields".
 func Plural[T ~int | ~int64 | ~uint64](n T, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return Num(n) + " " + noun + "s"
+	return Num(n) + " " + plural.Noun(n, noun)
 }
 
 // Size writes a number of bytes for people; exact below 10,000.

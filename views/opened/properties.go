@@ -29,7 +29,7 @@ func NewProperty(p wire.Property, removed []archive.Span, d *fieldtable.Dialect,
 	case p.Form() != wire.FormTable && facts.Touched(removed, p.Offset, p.End):
 		row.Removed = true
 	case p.Form() == wire.FormTable:
-		row.Parts = []kit.Part{{Text: strconv.Itoa(len(p.Raw)) + " bytes"}}
+		row.Parts = []kit.Part{{Text: kit.Plural(len(p.Raw), "byte")}}
 		row.Notes = []Note{{Text: "shown above"}}
 	case p.Form() == wire.FormOctet && len(p.Raw) == 1:
 		row.Parts = []kit.Part{{Text: strconv.Itoa(int(p.Raw[0]))}}

@@ -275,17 +275,10 @@ func reasonWords(reason string) string {
 	}
 }
 
-func entries(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return kit.Num(n) + " entries"
-}
-
 func deathsSentence(d *Deaths) string {
 	var s string
 	all := len(d.Rows) + d.More
-	n, uncounted := entries(all), all-d.Counted
+	n, uncounted := kit.Plural(all, "entry"), all-d.Counted
 	switch {
 	case d.Overflow:
 		s = "Dead-lettered more than 2⁶⁴ times, in " + n
@@ -307,7 +300,7 @@ func deathsSentence(d *Deaths) string {
 	case uncounted == 1:
 		s += "; one entry has no usable count"
 	case uncounted > 1:
-		s += "; " + entries(uncounted) + " have no usable count"
+		s += "; " + kit.Plural(uncounted, "entry") + " have no usable count"
 	}
 	return s + ". The latest stands first, as RabbitMQ writes it; a time is that of an entry's first death."
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/headerglass/headerglass/fieldtable/plural"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/views/kit"
 )
@@ -36,7 +37,7 @@ func conductOf(s source.Status) conduct {
 	c := conduct{class: "safe", icon: "shield", badge: string(s.Mode), doing: "Nothing is consumed at the moment."}
 	switch s.Mode {
 	case source.Peek:
-		c.badge = "peek: holds " + kit.Num(s.Held) + ", returns them on exit"
+		c.badge = "peek: holds " + kit.Num(s.Held) + ", returns " + plural.Verb(s.Held, "it", "them") + " on exit"
 		c.doing = "Messages are taken without acknowledging them, kept from other consumers while they are held, " +
 			"and given back to the queue with basic.nack. None is removed."
 		c.exit = "On exit what is held, " + kit.Plural(s.Held, "message") +
@@ -207,7 +208,7 @@ func keptTitle(k source.Kept) string {
 		t += " of " + kit.Size(k.MaxBytes)
 	}
 	if k.Evicted > 0 {
-		t += "; " + kit.Num(k.Evicted) + " older ones made way"
+		t += "; " + kit.Plural(k.Evicted, "older one") + " made way"
 	}
 	return t
 }

@@ -29,7 +29,7 @@ func TestSafety(t *testing.T) {
 	}
 	html := viewtest.Render(t, BrokerStrip(held, viewtest.Now))
 	for _, part := range []string{
-		"peek: holds 1, returns them on exit · shared with 2 other consumers", "On exit what is held, 1 message, is given back", "1 of 1000", "13 min", "Given back so far", "quorum", "Waiting in the queue",
+		"peek: holds 1, returns it on exit · shared with 2 other consumers", "On exit what is held, 1 message, is given back", "1 of 1000", "13 min", "Given back so far", "quorum", "Waiting in the queue",
 		"Connections made again", "Delivered again, kept once",
 	} {
 		if !strings.Contains(html, part) {
@@ -213,5 +213,39 @@ func TestBrowsingAndUndrained(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Every sentence with a count reads well for none, one and two.
+func TestCountsRead(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		draw func(n uint64) string
+		want [3]string
+	}{
+		{
+			"held", func(n uint64) string { return conductOf(source.Status{Mode: source.Peek, Held: n}).badge },
+			[3]string{"holds 0, returns them", "holds 1, returns it", "holds 2, returns them"},
+		},
+		{
+			"given back", func(n uint64) string { return conductOf(source.Status{Mode: source.Peek, Held: n}).exit },
+			[3]string{"nothing to give back", "what is held, 1 message, is", "what is held, 2 messages, is"},
+		},
+		{
+			"shared", func(n uint64) string { return conductOf(source.Status{Mode: source.Drain, Consumers: n}).badge },
+			[3]string{"drain: removes messages", "shared with 1 other consumer", "shared with 2 other consumers"},
+		},
+		{
+			"evicted", func(n uint64) string { return keptTitle(source.Kept{Evicted: n}) },
+			[3]string{"0 B", "1 older one made way", "2 older ones made way"},
+		},
+	} {
+		for n, want := range tt.want {
+			t.Run(tt.name, func(t *testing.T) {
+				if got := tt.draw(uint64(n)); !strings.HasSuffix(got, want) && !strings.Contains(got, want+" ") {
+					t.Errorf("no %q in %s", want, got)
+				}
+			})
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/plural"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
@@ -375,9 +376,9 @@ func (c *coder) bodyNotes(m facts.Message) []string {
 	if uint64(len(m.Body)) < m.BodySize {
 		return []string{
 			fmt.Sprintf(
-				"only the first %d of %d bytes of the body are kept, and %d of them are here",
+				"only the first %d of %s of the body are kept, and %d of them are here",
 				len(m.Body),
-				m.BodySize,
+				plural.Of(m.BodySize, "byte"),
 				len(inlineBody(m)),
 			),
 		}

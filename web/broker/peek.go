@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/headerglass/headerglass/fieldtable/plural"
 )
 
 // guardDistance is how many returns must be left before a queue's delivery limit.
@@ -75,8 +77,8 @@ func (c *Consumer) guard(facts queueFacts) func(count int64) *Error {
 		case limit >= 0 && count >= limit-guardDistance:
 			return &Error{
 				Kind: KindQueueType,
-				Msg: fmt.Sprintf("a message of %s has been returned %d times and the queue's delivery limit is %d: "+
-					"everything was given back, and peek stops before a message is dropped or dead-lettered", c.target(), count, limit),
+				Msg: fmt.Sprintf("a message of %s has been returned %s and the queue's delivery limit is %d: "+
+					"everything was given back, and peek stops before a message is dropped or dead-lettered", c.target(), plural.Of(count, "time"), limit),
 			}
 		}
 		return nil

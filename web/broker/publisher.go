@@ -15,6 +15,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/plural"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
@@ -278,7 +279,8 @@ func unsendable(m Publication, frameMax int) string {
 	case len(m.Header) < wire.ContentHeaderFixed || h.ClassID() != wire.ClassBasic:
 		return "it has no content header of class basic"
 	case h.BodySize() != uint64(len(m.Body)):
-		return fmt.Sprintf("its body has %d octets and only %d of them were kept", h.BodySize(), len(m.Body))
+		return fmt.Sprintf("its body has %s and only %d of them %s kept",
+			plural.Of(h.BodySize(), "octet"), len(m.Body), plural.Verb(len(m.Body), "was", "were"))
 	case len(m.Header)+wire.FrameOverhead > frameMax:
 		return fmt.Sprintf(
 			"its content header needs a frame of %d octets and the broker takes at most %d",

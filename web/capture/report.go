@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/plural"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -48,7 +49,7 @@ func (r *Report) Add(o Report) {
 // String is one plain line about what was found.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d messages", r.Messages)
+	b.WriteString(plural.Of(r.Messages, "message"))
 	var ways []string
 	for _, w := range []struct {
 		n    uint64
@@ -73,17 +74,25 @@ func (r Report) String() string {
 // end.
 func (r Report) Notes() []string {
 	var notes []string
-	note := func(n uint64, format string) {
+	note := func(n uint64, one, many string) {
 		if n > 0 {
-			notes = append(notes, fmt.Sprintf(format, n))
+			notes = append(notes, fmt.Sprintf("%d %s", n, plural.Verb(n, one, many)))
 		}
 	}
-	note(r.Incomplete, "%d messages have less of their body in the capture than was sent")
-	note(r.Breaks, "AMQP streams broke off %d times, because packets are missing or damaged; messages there are lost")
-	note(r.Clipped, "%d packets were clipped when they were captured; tcpdump -s 0 keeps them whole")
-	note(r.Foreign, "%d packets are of a kind of network that cannot be read")
-	note(r.Encrypted, "%d streams are encrypted with TLS and cannot be read")
-	note(r.AMQP10, "%d streams speak AMQP 1.0, which has no field tables")
+	note(r.Incomplete, "message has less of its body in the capture than was sent",
+		"messages have less of their body in the capture than was sent")
+	if r.Breaks > 0 {
+		notes = append(notes, "AMQP streams broke off "+plural.Of(r.Breaks, "time")+
+			", because packets are missing or damaged; messages there are lost")
+	}
+	note(r.Clipped, "packet was clipped when it was captured; tcpdump -s 0 keeps it whole",
+		"packets were clipped when they were captured; tcpdump -s 0 keeps them whole")
+	note(r.Foreign, "packet is of a kind of network that cannot be read",
+		"packets are of a kind of network that cannot be read")
+	note(r.Encrypted, "stream is encrypted with TLS and cannot be read",
+		"streams are encrypted with TLS and cannot be read")
+	note(r.AMQP10, "stream speaks AMQP 1.0, which has no field tables",
+		"streams speak AMQP 1.0, which has no field tables")
 	return notes
 }
 

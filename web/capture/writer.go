@@ -12,6 +12,7 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/plural"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -105,10 +106,10 @@ func comment(m archive.Message) string {
 		b.WriteString("; some of its values were overwritten before it was stored")
 	}
 	if kept, size := len(m.Header().Payload()), m.HeaderSize(); kept < size {
-		fmt.Fprintf(&b, "; only the first %d of %d octets of its content header were kept", kept, size)
+		fmt.Fprintf(&b, "; only the first %d of %s of its content header were kept", kept, plural.Of(size, "octet"))
 	}
 	if kept, size := len(m.Body()), m.BodySize(); uint64(kept) < size {
-		fmt.Fprintf(&b, "; only the first %d of %d octets of its body were kept", kept, size)
+		fmt.Fprintf(&b, "; only the first %d of %s of its body were kept", kept, plural.Of(size, "octet"))
 	}
 	return b.String()
 }
