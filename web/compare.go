@@ -117,7 +117,7 @@ func (s *Server) compareNeighbour(
 	return &shownError{&sentenceError{errNotAlike, none}, func(failure) (templ.Component, error) {
 		p := s.frame(address.State{})
 		p.Title = "Compare"
-		d := compare.Build([]facts.Message{s.factsOf(m)}, s.cfg.Dialect, p.Links)
+		d := compare.Build([]facts.Message{s.factsOf(m)}, s.dialect(), p.Links)
 		d.Notes = append(d.Notes, none)
 		return compare.Page(p, d), nil
 	}}

@@ -87,7 +87,7 @@ func (s *Server) servePasteUpload(w http.ResponseWriter, r *http.Request) error 
 			return unknown
 		}
 		req.dialect = d
-		if d != s.cfg.Dialect {
+		if d != s.dialect() {
 			req.Dialect = dialect
 		}
 	}

@@ -32,7 +32,7 @@ func (s *Server) pastedCapture(ctx context.Context, links address.Links, data []
 	if err != nil {
 		return nil, badPaste(err.Error())
 	}
-	a := archive.New(archive.Config{MaxBytes: 8 * maxPaste, BodyLimit: -1, Dialect: s.cfg.Dialect})
+	a := archive.New(archive.Config{MaxBytes: 8 * maxPaste, BodyLimit: -1, Dialect: s.dialect()})
 	report, err := f.Read(ctx, capture.Config{Archive: a})
 	found := &views.Found{Notes: report.Notes()}
 	if err != nil {

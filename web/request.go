@@ -59,7 +59,7 @@ func (s *Server) parseAround(r *http.Request) (request, error) {
 		}
 		return request{}, &paramError{bad[0], "The parameter " + bad[0] + " of this address " + what}
 	}
-	req := request{State: q, dialect: s.cfg.Dialect, limit: q.Limit}
+	req := request{State: q, dialect: s.dialect(), limit: q.Limit}
 	if q.Dialect != "" {
 		if req.dialect, err = dialectParam(q.Dialect); err != nil {
 			return request{}, err

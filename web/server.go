@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/static"
 	"github.com/headerglass/headerglass/web/access"
 	"github.com/headerglass/headerglass/web/budget"
@@ -37,8 +38,8 @@ const (
 type Config struct {
 	// Source is where messages come from.
 	Source sources.Source
-	// Dialect reads field tables unless a request asks for another. Nil:
-	// fieldtable.Lenient.
+	// Dialect reads field tables unless a request asks for another. Nil: that of the broker's
+	// product where it has one of its own, else fieldtable.Lenient.
 	Dialect *fieldtable.Dialect
 	// Logger may be nil.
 	Logger  *slog.Logger
@@ -108,9 +109,6 @@ type Server struct {
 
 // New returns a Server for cfg. Close ends its live feeds.
 func New(cfg Config) (*Server, error) {
-	if cfg.Dialect == nil {
-		cfg.Dialect = fieldtable.Lenient()
-	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -229,4 +227,16 @@ func validTraceURL(address string) bool {
 		return false
 	}
 	return strings.Contains(address, "://"+u.Host) // so nothing in the host is replaced
+}
+
+// dialect reads field tables where a request asks for none. It may change once, when the broker has
+// said which product it is.
+func (s *Server) dialect() *fieldtable.Dialect {
+	switch {
+	case s.cfg.Dialect != nil:
+		return s.cfg.Dialect
+	case s.sources.Status().Broker().Product == source.BrokerJ:
+		return fieldtable.QpidJava()
+	}
+	return fieldtable.Lenient()
 }

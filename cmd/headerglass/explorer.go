@@ -47,7 +47,7 @@ type explorerFlags struct {
 	BasePath       string        `                         placeholder:"/PATH"     help:"The path that a proxy serves the explorer under."`
 	Memory         byteSize      `default:"${memory}"         placeholder:"SIZE"      help:"How many bytes of messages to keep; the oldest go first (${default})."`
 	BodyLimit      byteSize      `default:"${body_limit}"          placeholder:"SIZE"      help:"How much of each body to keep (${default})."`
-	Dialect        string        `default:"${dialect}"                                help:"How to read the tags, unless a page asks for another: ${enum}."                                                                                                                                                                   enum:"${dialects}"`
+	Dialect        string        `default:"${dialect}"                                help:"How to read the tags, unless a page asks for another; auto: as qpid-java at Qpid Broker-J, else lenient (${enum})."                                                                                                                                                                   enum:"auto,${dialects}"`
 	MaxLive        int           `default:"${max_live}"                                   help:"How many live feeds may be open (${default})."`
 	MaxLivePerAddr int           `default:"${max_live_per_address}"                                    help:"How many of them for one address; behind a proxy every browser has the proxy's (${default})."                                                                                                         name:"max-live-per-address"`
 	MaxQueries     int           `default:"${max_queries}"                                      help:"How many listings run at once (${default})."`
@@ -145,10 +145,16 @@ func (f *explorerFlags) access(log *slog.Logger) (guard *access.Guard, tlsConfig
 // feeds.
 func (f *explorerFlags) budget() int64 { return max(int64(f.Memory)/4, 32<<20) }
 
+// autoDialect is the value of --dialect that leaves it to the broker's product.
+const autoDialect = "auto"
+
 func (f *explorerFlags) newArchive() (*archive.Archive, *fieldtable.Dialect, error) {
-	d, err := fieldtable.DialectByName(f.Dialect)
-	if err != nil {
-		return nil, nil, usageError{err.Error()}
+	var d *fieldtable.Dialect // nil: as the broker's product has it
+	if f.Dialect != autoDialect {
+		var err error
+		if d, err = fieldtable.DialectByName(f.Dialect); err != nil {
+			return nil, nil, usageError{err.Error()}
+		}
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		// Evicted segments are the garbage of this process. A limit near the archive's bound has

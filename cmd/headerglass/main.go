@@ -141,7 +141,7 @@ func newParser(c *cli, options ...kong.Option) (*kong.Kong, error) {
 	vars := kong.Vars{
 		"dialects": strings.Join(dialects, ","),
 		// Defaults stand where they apply; the flags read them there.
-		"dialect":              fieldtable.Lenient().Name(),
+		"dialect":              autoDialect,
 		"memory":               byteSize(archive.DefaultMaxBytes).String(),
 		"body_limit":           byteSize(archive.DefaultBodyLimit).String(),
 		"max_live":             strconv.Itoa(live.DefaultConns),
