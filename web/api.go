@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"encoding/hex"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -9,6 +11,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
@@ -116,7 +119,36 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	s.fullDecodes.Add(1)
-	return writeJSON(w, typedjson.AppendMessage(nil, m, req.dialect))
+	w.Header().Set("Content-Type", "application/json")
+	n := int64(m.Bytes())
+	if n <= maxCollected {
+		return s.collect(maxCollected, func(w http.ResponseWriter, _ *http.Request) error {
+			return writeMessageJSON(w, m, req.dialect)
+		})(w, r)
+	}
+	m = archive.Message{}
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	return s.stream(w, r, n, true, func(_ context.Context, out *streamed) error {
+		m, err := s.message(s.sources.View(), r)
+		if err != nil {
+			return err
+		}
+		return writeMessageJSON(out, m.Clone(), req.dialect)
+	})
+}
+
+// maxCollected is how many bytes a message may have whose JSON is made before it is sent. That of a
+// larger one is sent while it is made.
+const maxCollected = 64 << 10
+
+func writeMessageJSON(w io.Writer, m archive.Message, d *fieldtable.Dialect) error {
+	buf, err := typedjson.WriteMessage(w, nil, m, d)
+	if err == nil {
+		_, err = w.Write(append(buf, '\n'))
+	}
+	return err
 }
 
 func (s *Server) serveKeysJSON(w http.ResponseWriter, r *http.Request) error {
@@ -207,6 +239,10 @@ func appendSpool(b []byte, sp *source.Spool) []byte {
 	return append(appendStrings(typedjson.AppendMember(b, "damage"), sp.Damage), '}')
 }
 
+// maxCell is how many octets a value may have that stands in a listing. Of a larger one the listing
+// has the number; the message's own JSON has it whole.
+const maxCell = 128 << 10
+
 // appendCell appends a cell as JSON: null where there is nothing, a header's value as an item of a
 // typed JSON array, a property as what the page shows of it.
 func appendCell(b []byte, c query.Cell) []byte {
@@ -222,7 +258,9 @@ func appendCell(b []byte, c query.Cell) []byte {
 	if c.IsHeader() {
 		b = typedjson.AppendTag(typedjson.AppendMember(b, "tag"), c.Value.Tag())
 		b = typedjson.AppendString(typedjson.AppendMember(b, "type"), c.Value.Kind().String())
-		if !c.Removed {
+		if n := len(c.Value.Raw()); !c.Removed && n > maxCell {
+			b = strconv.AppendInt(typedjson.AppendMember(b, "octets"), int64(n), 10)
+		} else if !c.Removed {
 			b = typedjson.AppendValue(typedjson.AppendMember(b, "value"), c.Value)
 		}
 		b = strconv.AppendInt(typedjson.AppendMember(b, "offset"), int64(c.Value.Offset()), 10)

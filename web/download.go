@@ -1,8 +1,12 @@
 package web
 
 import (
+	"bytes"
+	"context"
 	"net/http"
 	"strconv"
+
+	"github.com/go-chi/chi/v5"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
@@ -50,23 +54,33 @@ func (s *Server) download(
 	part string,
 	octets func(archive.Message) ([]byte, error),
 ) error {
-	m, err := s.message(s.sources.View(), r)
+	find := func() ([]byte, error) {
+		m, err := s.message(s.sources.View(), r)
+		if err != nil {
+			return nil, err
+		}
+		return octets(m)
+	}
+	b, err := find()
 	if err != nil {
 		return err
 	}
-	b, err := octets(m)
-	if err != nil {
-		return err
-	}
-	seq := strconv.FormatUint(m.Seq(), 10)
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", `attachment; filename="headerglass-`+seq+`-`+part+`.bin"`)
+	h.Set("Content-Disposition", `attachment; filename="headerglass-`+chi.URLParam(r, "seq")+`-`+part+`.bin"`)
 	h.Set("Content-Length", strconv.Itoa(len(b)))
-	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	_, _ = w.Write(b) // an error here means that the browser went away
-	return nil
+	n := len(b)
+	b = nil
+	return s.stream(w, r, int64(n), false, func(_ context.Context, out *streamed) error {
+		b, err := find() // again, because waiting for room may take a while
+		if err != nil {
+			return err
+		}
+		b = bytes.Clone(b)
+		_, err = out.Write(b)
+		return err
+	})
 }

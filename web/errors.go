@@ -271,7 +271,7 @@ func (s *Server) errorFormat(r *http.Request, f failure) format {
 	if underAPI(s.relative(r.URL.Path)) {
 		return formatJSON
 	}
-	if s.beforeLogin(f) {
+	if s.beforeLogin(f) || full(f.Err) {
 		return formatText
 	}
 	accept := r.Header.Get("Accept")

@@ -1,20 +1,15 @@
 package web
 
 import (
-	"bufio"
 	"context"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/views/listing"
 	"github.com/headerglass/headerglass/web/export"
 	"github.com/headerglass/headerglass/web/sources"
 )
-
-// exportBuffer is how many bytes are collected before they are sent.
-const exportBuffer = 32 << 10
 
 // exportForms are the formats as a page offers them.
 func exportForms() (forms []listing.ExportForm) {
@@ -24,47 +19,41 @@ func exportForms() (forms []listing.ExportForm) {
 	return forms
 }
 
-// serveExport streams the messages that match, oldest first, so that what reads the file meets them in
-// the order of their arrival. Where there are more than the limit allows, they are the newest. What
-// arrives or is evicted meanwhile is left out.
+// serveExport streams the messages that match, oldest first, so that what reads the file meets them
+// in the order of their arrival. Where there are more than the limit allows, they are the newest.
+// What arrives or is evicted meanwhile is left out.
 func (s *Server) serveExport(f export.Format) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.cfg.NoExports {
 			return errNoExports
 		}
-		out := &patientWriter{w: w, control: http.NewResponseController(w), stall: s.exportStall}
-		out.wait()
-		defer out.hurry() // for what is still in buffers
 		req, err := s.parse(r)
 		if err != nil {
 			return err
 		}
-		over, err := s.sources.Newest(r.Context(), req.filter, req.within(), s.exportLimit(r, f))
-		if err != nil {
-			return err
-		}
-		selected := export.Selection{
-			Filter:  req.filter,
-			Dialect: req.dialect,
-			Columns: req.columns,
-			Paths:   req.Columns,
-			First:   over.First,
-			Last:    over.Last,
-			Count:   over.Count,
-			More:    over.More,
-		}
-		h := w.Header()
-		h.Set("Content-Type", f.Type)
-		h.Set("Content-Disposition", `attachment; filename="`+f.FileName(selected)+`"`)
-		if r.Method == http.MethodHead {
-			return nil
-		}
-		err = s.writeExport(r.Context(), bufio.NewWriterSize(out, exportBuffer), f, req, over, selected)
-		if err != nil && out.begun {
-			s.logger.Debug("export cut off", "path", r.URL.Path, "error", err)
-			panic(http.ErrAbortHandler) // the browser must see that the file is not whole
-		}
-		return err
+		return s.stream(w, r, f.Memory, !f.Compressed, func(ctx context.Context, out *streamed) error {
+			over, err := s.sources.Newest(ctx, req.filter, req.within(), s.exportLimit(r, f))
+			if err != nil {
+				return err
+			}
+			selected := export.Selection{
+				Filter:  req.filter,
+				Dialect: req.dialect,
+				Columns: req.columns,
+				Paths:   req.Columns,
+				First:   over.First,
+				Last:    over.Last,
+				Count:   over.Count,
+				More:    over.More,
+			}
+			h := w.Header()
+			h.Set("Content-Type", f.Type)
+			h.Set("Content-Disposition", `attachment; filename="`+f.FileName(selected)+`"`)
+			if r.Method == http.MethodHead {
+				return nil
+			}
+			return s.writeExport(ctx, out, f, req, over, selected)
+		})
 	}
 }
 
@@ -82,43 +71,29 @@ func (s *Server) exportLimit(r *http.Request, f export.Format) int {
 }
 
 func (s *Server) writeExport(
-	ctx context.Context, w *bufio.Writer, f export.Format, req request, over sources.Range, selected export.Selection,
+	ctx context.Context, out *streamed, f export.Format, req request, over sources.Range, selected export.Selection,
 ) error {
-	file, err := f.Begin(w, selected)
+	file, err := f.Begin(out, selected)
 	if err != nil {
 		return err
 	}
-	err = s.sources.Each(ctx, req.filter, req.within(), over, func(m archive.Message) error {
+	n := 0
+	write := func(m archive.Message) error {
+		if n++; n%keptEvery == 1 {
+			if err := out.Take(keptEvery * f.Kept); err != nil {
+				return err
+			}
+		}
 		if f.Decodes {
 			s.fullDecodes.Add(1)
 		}
 		return file.Write(m)
-	})
-	if err != nil {
+	}
+	if err := s.sources.Each(ctx, req.filter, req.within(), over, out, write); err != nil {
 		return err
 	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return w.Flush()
+	return file.Close()
 }
 
-// patientWriter gives the browser some time for each part. Between two parts there is no deadline:
-// messages may be looked for as long as it takes, and HTTP/2 ends a request whose deadline passes
-// even while nothing is being written. Where deadlines are not supported the server's own holds.
-type patientWriter struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	stall   time.Duration // how long the browser may take for a part
-	begun   bool          // something has been sent
-}
-
-func (p *patientWriter) wait()  { _ = p.control.SetWriteDeadline(time.Time{}) }
-func (p *patientWriter) hurry() { _ = p.control.SetWriteDeadline(time.Now().Add(p.stall)) }
-
-func (p *patientWriter) Write(b []byte) (int, error) {
-	p.begun = true
-	p.hurry()
-	defer p.wait()
-	return p.w.Write(b)
-}
+// keptEvery is for how many messages at a time bytes are taken that are kept until the file ends.
+const keptEvery = 64

@@ -9,6 +9,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/web/budget"
 )
 
 // metric is a line of what /metrics says of the explorer.
@@ -23,6 +24,7 @@ type metric struct {
 type reading struct {
 	source  source.Status
 	archive archive.Stats
+	budget  budget.Stats
 	server  *Server
 }
 
@@ -52,6 +54,30 @@ func metrics() []metric {
 			func(r *reading) float64 { return float64(r.source.GivenBack) }},
 		{"messages_acknowledged_total", counter, "Messages acknowledged, so removed from the queue.",
 			func(r *reading) float64 { return float64(r.source.Acknowledged) }},
+		{"budget_max_bytes", gauge, "Bytes that work in progress may take.",
+			func(r *reading) float64 { return float64(r.budget.Max) }},
+		{"budget_waiting", gauge, "Pieces of work that wait for bytes.",
+			func(r *reading) float64 { return float64(r.budget.Waiting) }},
+	}
+}
+
+// kindMetric is a line with a value for each kind of work in progress.
+type kindMetric struct {
+	name  string
+	kind  prometheus.ValueType
+	help  string
+	value func(b budget.Stats, of budget.Kind) float64
+}
+
+func kindMetrics() []kindMetric {
+	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
+	return []kindMetric{
+		{"budget_bytes", gauge, "Bytes that work in progress takes.",
+			func(b budget.Stats, of budget.Kind) float64 { return float64(b.Held[of]) }},
+		{"budget_refused_total", counter, "Pieces of work refused because too few bytes were free.",
+			func(b budget.Stats, of budget.Kind) float64 { return float64(b.Refused[of]) }},
+		{"budget_gave_way_total", counter, "Pieces of work ended because others needed their bytes.",
+			func(b budget.Stats, of budget.Kind) float64 { return float64(b.Revoked[of]) }},
 	}
 }
 
@@ -66,9 +92,12 @@ func (s *Server) newMetrics() {
 		Help:        "Always 1; the label says which version this is.",
 		ConstLabels: prometheus.Labels{"version": s.cfg.Version},
 	}, func() float64 { return 1 })
-	c := &collector{server: s, metrics: metrics()}
+	c := &collector{server: s, metrics: metrics(), kinds: kindMetrics()}
 	for _, m := range c.metrics {
 		c.descs = append(c.descs, prometheus.NewDesc("headerglass_"+m.name, m.help, nil, nil))
+	}
+	for _, m := range c.kinds {
+		c.kindDescs = append(c.kindDescs, prometheus.NewDesc("headerglass_"+m.name, m.help, []string{"work"}, nil))
 	}
 	c.state = prometheus.NewDesc("headerglass_broker_state",
 		"1 for the state that the connection to the broker is in.", []string{"state"}, nil)
@@ -91,19 +120,35 @@ type collector struct {
 	metrics []metric
 	descs   []*prometheus.Desc // of metrics, in their order
 	state   *prometheus.Desc
+
+	kinds     []kindMetric
+	kindDescs []*prometheus.Desc // of kinds, in their order
 }
 
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range c.descs {
 		ch <- d
 	}
+	for _, d := range c.kindDescs {
+		ch <- d
+	}
 	ch <- c.state
 }
 
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	r := &reading{source: c.server.sources.Status(), archive: c.server.sources.Stats(), server: c.server}
+	r := &reading{
+		source:  c.server.sources.Status(),
+		archive: c.server.sources.Stats(),
+		budget:  c.server.budget.Stats(),
+		server:  c.server,
+	}
 	for i, m := range c.metrics {
 		ch <- prometheus.MustNewConstMetric(c.descs[i], m.kind, m.value(r))
+	}
+	for i, m := range c.kinds {
+		for _, of := range budget.Kinds() {
+			ch <- prometheus.MustNewConstMetric(c.kindDescs[i], m.kind, m.value(r.budget, of), of.String())
+		}
 	}
 	now := r.source.State.String()
 	state := func(value float64, name string) {

@@ -21,37 +21,38 @@ type route struct {
 	open bool
 	// feed: a pass, which pages hand out, is as good as a login.
 	feed bool
-	// compressed: the answer may be sent with gzip.
-	compressed bool
+	// work is how many bytes it takes to make an answer that is collected before it is sent; 0: it
+	// is not collected.
+	work int64
 }
 
 // routes is the whole surface: the router, what is checked before it, errors and the documentation
 // follow this table.
 func (s *Server) routes() []route {
 	table := []route{
-		{path: address.PathList, answers: "the list", get: s.serveList, compressed: true},
-		{path: address.PathMessage, answers: "one message", get: s.serveMessage, compressed: true},
+		{path: address.PathList, answers: "the list", get: s.serveList, work: 1 << 20},
+		{path: address.PathMessage, answers: "one message", get: s.serveMessage, work: 1 << 20},
 		{path: address.PathMessage + "/headers.bin", answers: "its header table", get: s.serveHeaders},
 		{path: address.PathMessage + "/content-header.bin", answers: "its content header", get: s.serveContentHeader},
 		{path: address.PathMessage + "/body.bin", answers: "its body", get: s.serveBody},
-		{path: address.PathCompare, answers: "messages side by side", get: s.serveCompare, compressed: true},
+		{path: address.PathCompare, answers: "messages side by side", get: s.serveCompare, work: 8 << 20},
 		{path: address.PathPaste, answers: "pasted bytes", get: s.servePaste, post: s.servePasteUpload,
-			compressed: true},
-		{path: address.PathSummary, get: s.serveSummary, compressed: true},
+			work: 8 << 20},
+		{path: address.PathSummary, get: s.serveSummary, work: 1 << 20},
 		{path: address.PathFeed, answers: "new rows as they arrive", get: s.serveFeed, feed: true},
 		{path: address.PathStatic + "*", get: s.serveAsset},
-		{path: "/api/messages", answers: "the list as JSON", get: s.serveMessagesJSON, compressed: true},
-		{path: address.PathMessageJSON, answers: "one message as JSON", get: s.serveMessageJSON, compressed: true},
-		{path: "/api/keys", answers: "header names", get: s.serveKeysJSON, compressed: true},
-		{path: address.PathComplete, answers: "completions of a filter", get: s.serveCompletions, compressed: true},
-		{path: "/api/status", answers: "state and counts", get: s.serveStatusJSON, compressed: true},
+		{path: "/api/messages", answers: "the list as JSON", get: s.serveMessagesJSON, work: 1 << 20},
+		{path: address.PathMessageJSON, answers: "one message as JSON", get: s.serveMessageJSON},
+		{path: "/api/keys", answers: "header names", get: s.serveKeysJSON, work: 1 << 20},
+		{path: address.PathComplete, answers: "completions of a filter", get: s.serveCompletions, work: 64 << 10},
+		{path: "/api/status", answers: "state and counts", get: s.serveStatusJSON, work: 64 << 10},
 		{path: "/healthz", answers: "alive", get: s.serveHealth, open: true},
 		{path: "/readyz", answers: "connected and consuming", get: s.serveReady, open: true},
 		{path: "/metrics", answers: "Prometheus", get: s.serveMetrics()},
 	}
 	for _, f := range export.Formats() {
 		table = append(table, route{
-			path: address.PathExport + f.Extension, answers: f.Label, get: s.serveExport(f), compressed: !f.Compressed,
+			path: address.PathExport + f.Extension, answers: f.Label, get: s.serveExport(f),
 		})
 	}
 	return table
@@ -86,16 +87,14 @@ func (s *Server) newRouter() http.Handler {
 	r.Use(s.observe, s.secure, s.underBase, middleware.GetHead)
 	r.NotFound(s.handle(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
 	r.MethodNotAllowed(s.handle(func(http.ResponseWriter, *http.Request) error { return errMethod }))
-	compress := middleware.Compress(5, "text/html", "application/json", "application/jsonl", "text/csv")
 	for _, one := range s.routes() {
 		s.surface[one.path] = one
-		in := chi.Router(r)
-		if one.compressed {
-			in = r.With(compress)
+		if one.work > 0 {
+			one.get = s.collect(one.work, one.get)
 		}
-		in.Get(one.path, s.handle(one.get))
+		r.Get(one.path, s.handle(one.get))
 		if one.post != nil {
-			in.Post(one.path, s.handle(one.post))
+			r.Post(one.path, s.handle(s.collect(one.work, one.post)))
 		}
 	}
 	return r

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -97,6 +98,7 @@ type Server struct {
 	parts       liveParts
 	assets      *static.Assets
 	budget      *budget.Budget
+	compressors sync.Pool     // of *gzip.Writer
 	exportStall time.Duration // how long an export waits for a browser to take some more
 	// one for each table decoded whole, of a message opened, exported or pasted
 	fullDecodes atomic.Uint64

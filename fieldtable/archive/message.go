@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"time"
@@ -45,6 +46,16 @@ type Message struct {
 	seq   uint64
 	marks packedMarks
 	shape uint16
+}
+
+// Bytes is the memory that the message takes.
+func (m Message) Bytes() int { return len(m.rec) }
+
+// Clone returns the message in memory of its own. One of the archive keeps a whole segment of it,
+// also when that has been evicted.
+func (m Message) Clone() Message {
+	m.rec = bytes.Clone(m.rec)
+	return m
 }
 
 // Marks say what a message's header table is like, worked out when it was appended, under the

@@ -30,7 +30,7 @@ func AppendOctets(dst, octets []byte) []byte {
 	if utf8.Valid(octets) {
 		return AppendString(dst, octets)
 	}
-	return appendHex(dst, octets)
+	return (*stream)(nil).hex(dst, octets)
 }
 
 // AppendTag appends a type tag: one character whose code point is the octet.

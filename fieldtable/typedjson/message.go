@@ -1,7 +1,6 @@
 package typedjson
 
 import (
-	"encoding/base64"
 	"strconv"
 
 	"github.com/headerglass/headerglass/fieldtable"
@@ -21,21 +20,23 @@ import (
 // content header ends early; headers is null where there is no table. What a message was stored
 // without is listed in "redacted".
 func AppendMessage(dst []byte, m archive.Message, d *fieldtable.Dialect) []byte {
-	return append(appendMessage(dst, m, d), '}')
+	return append((*stream)(nil).message(dst, m, d), '}')
 }
 
 // AppendWhole is AppendMessage with the octets that a message can be made again from, in
 // "content_header_base64" and "body_base64". A Message reads it.
 func AppendWhole(dst []byte, m archive.Message, d *fieldtable.Dialect) []byte {
-	dst = appendMessage(dst, m, d)
-	dst = append(AppendMember(dst, "content_header_base64"), '"')
-	dst = append(base64.StdEncoding.AppendEncode(dst, m.Header().Payload()), '"')
-	dst = append(AppendMember(dst, "body_base64"), '"')
-	return append(base64.StdEncoding.AppendEncode(dst, m.Body()), '"', '}')
+	return (*stream)(nil).whole(dst, m, d)
 }
 
-// appendMessage leaves the closing brace out.
-func appendMessage(dst []byte, m archive.Message, d *fieldtable.Dialect) []byte {
+func (out *stream) whole(dst []byte, m archive.Message, d *fieldtable.Dialect) []byte {
+	dst = out.message(dst, m, d)
+	dst = out.base64(AppendMember(dst, "content_header_base64"), m.Header().Payload())
+	return append(out.base64(AppendMember(dst, "body_base64"), m.Body()), '}')
+}
+
+// message leaves the closing brace out.
+func (out *stream) message(dst []byte, m archive.Message, d *fieldtable.Dialect) []byte {
 	encoded, ok := m.HeaderTable()
 	dst = append(dst, '{')
 	dst = strconv.AppendUint(AppendMember(dst, "seq"), m.Seq(), 10)
@@ -49,7 +50,8 @@ func appendMessage(dst []byte, m archive.Message, d *fieldtable.Dialect) []byte 
 	dst = AppendString(AppendMember(dst, "dialect"), d.Name())
 	dst = AppendMember(dst, "headers")
 	if ok {
-		dst = AppendTable(dst, fieldtable.View(encoded, d))
+		s := fieldtable.View(encoded, d).Scan()
+		dst = out.elements(append(dst, `{"fields":[`...), &s)
 	} else {
 		dst = append(dst, "null"...)
 	}

@@ -19,8 +19,9 @@ type Message struct {
 	Exchange    Octets    `json:"exchange"`
 	RoutingKey  Octets    `json:"routing_key"`
 	// BodyBytes is the length of the body as delivered, of which Body may be only the beginning.
-	BodyBytes     uint64 `json:"body_bytes"`
-	ContentHeader []byte `json:"content_header_base64"` // the payload of the frame; nil where it is not there
+	BodyBytes uint64 `json:"body_bytes"`
+	// the payload of the frame; nil where it is not there
+	ContentHeader []byte `json:"content_header_base64"`
 	Body          []byte `json:"body_base64"`
 }
 

@@ -1,5 +1,6 @@
-// Package typedjson writes field tables and messages as JSON that loses nothing: order, duplicates, type tags,
-// offsets, 64-bit integers and octets that are no text all survive, and damage stands where it is.
+// Package typedjson writes field tables and messages as JSON that loses nothing: order, duplicates,
+// type tags, offsets, 64-bit integers and octets that are no text all survive, and damage stands
+// where it is.
 //
 // A table is {"fields":[…],"error":null}: a list, never an object keyed by names. A field is
 //
@@ -15,15 +16,15 @@
 //
 // The values, by type: bool as true or false; int8 to uint32 as numbers; int64 and uint64 as
 // strings of digits; float32 and float64 as the shortest number that reads back the same, -0.0 for
-// minus zero, or "NaN", "+Inf", "-Inf"; decimal as a string with as many digits after the point as its scale; longstr and
-// shortstr as strings, or {"hex":"…"} if they are no UTF-8; bytes and char8 as {"hex":"…"};
-// timestamp as {"unit":"s","value":"1700000000","time":"2023-11-14T22:13:20Z"}, with unit "ms" and
-// three decimals where the dialect counts milliseconds, and time null outside the years 1 to 9999;
-// void as null; table and array as above.
+// minus zero, or "NaN", "+Inf", "-Inf"; decimal as a string with as many digits after the point as
+// its scale; longstr and shortstr as strings, or {"hex":"…"} if they are no UTF-8; bytes and char8
+// as {"hex":"…"}; timestamp as {"unit":"s","value":"1700000000","time":"2023-11-14T22:13:20Z"},
+// with unit "ms" and three decimals where the dialect counts milliseconds, and time null outside
+// the years 1 to 9999; void as null; table and array as above.
 //
-// Where other octets have the same value, a field or an element has its payload too, in hexadecimal:
-// "raw":"02" beside the value true. Such are booleans of another octet than 0 and 1, and every NaN but
-// the one that computers make, 7fc00000 and 7ff8000000000000.
+// Where other octets have the same value, a field or an element has its payload too, in
+// hexadecimal: "raw":"02" beside the value true. Such are booleans of another octet than 0 and 1,
+// and every NaN but the one that computers make, 7fc00000 and 7ff8000000000000.
 //
 // The output is ASCII-safe for HTML and script contexts: <, >, &, U+2028 and U+2029 are escaped.
 package typedjson
@@ -41,13 +42,13 @@ import (
 // AppendTable appends {"fields":[…],"error":…}.
 func AppendTable(dst []byte, t fieldtable.Table) []byte {
 	s := t.Scan()
-	return appendElements(append(dst, `{"fields":[`...), &s)
+	return (*stream)(nil).elements(append(dst, `{"fields":[`...), &s)
 }
 
 // AppendArray appends {"items":[…],"error":…}.
 func AppendArray(dst []byte, a fieldtable.Array) []byte {
 	s := a.Scan()
-	return appendElements(append(dst, `{"items":[`...), &s)
+	return (*stream)(nil).elements(append(dst, `{"items":[`...), &s)
 }
 
 // AppendDecode appends {"dialect":…,"length":…,"fields":[…],"error":…} on one line. The length is
@@ -62,7 +63,7 @@ func AppendDecode(dst []byte, t fieldtable.Table) []byte {
 		dst = append(dst, "null"...)
 	}
 	s := t.Scan()
-	return appendElements(append(dst, `,"fields":[`...), &s)
+	return (*stream)(nil).elements(append(dst, `,"fields":[`...), &s)
 }
 
 // AppendValue appends a value alone, the "value" of its field; null for the zero Value.
@@ -75,16 +76,16 @@ func AppendValue(dst []byte, v fieldtable.Value) []byte {
 		a, _ := v.Array()
 		return AppendArray(dst, a)
 	}
-	return appendScalar(dst, v)
+	return (*stream)(nil).scalar(dst, v)
 }
 
-// appendElements writes the rest of a table or array, up to and with its closing brace.
-func appendElements(dst []byte, s *fieldtable.Scanner) []byte {
-	for first := true; s.Next(); first = false {
+// elements writes the rest of a table or array, up to and with its closing brace.
+func (out *stream) elements(dst []byte, s *fieldtable.Scanner) []byte {
+	for first := true; !out.failed() && s.Next(); first = false {
 		if !first {
 			dst = append(dst, ',')
 		}
-		dst = appendElement(dst, s)
+		dst = out.flush(out.element(dst, s))
 	}
 	dst = append(dst, `],"error":`...)
 	if e, damaged := errors.AsType[*fieldtable.SyntaxError](s.Err()); damaged {
@@ -95,7 +96,7 @@ func appendElements(dst []byte, s *fieldtable.Scanner) []byte {
 	return append(dst, '}')
 }
 
-func appendElement(dst []byte, s *fieldtable.Scanner) []byte {
+func (out *stream) element(dst []byte, s *fieldtable.Scanner) []byte {
 	f := s.Field()
 	dst = append(dst, '{')
 	if f.Name != nil {
@@ -108,11 +109,11 @@ func appendElement(dst []byte, s *fieldtable.Scanner) []byte {
 	dst = append(dst, `","value":`...)
 	switch inner, ok := s.Into(); {
 	case !ok:
-		dst = appendScalar(dst, f.Value)
+		dst = out.scalar(dst, f.Value)
 	case f.Value.Kind() == fieldtable.KindTable:
-		dst = appendElements(append(dst, `{"fields":[`...), &inner)
+		dst = out.elements(append(dst, `{"fields":[`...), &inner)
 	default:
-		dst = appendElements(append(dst, `{"items":[`...), &inner)
+		dst = out.elements(append(dst, `{"items":[`...), &inner)
 	}
 	if ambiguous(f.Value) {
 		dst = append(dst, `,"raw":"`...)
@@ -165,7 +166,7 @@ func AppendError(dst []byte, e *fieldtable.SyntaxError) []byte {
 	return append(dst, '}')
 }
 
-func appendScalar(dst []byte, v fieldtable.Value) []byte {
+func (out *stream) scalar(dst []byte, v fieldtable.Value) []byte {
 	switch v.Kind() {
 	case fieldtable.KindInvalid, fieldtable.KindVoid:
 		return append(dst, "null"...)
@@ -183,9 +184,9 @@ func appendScalar(dst []byte, v fieldtable.Value) []byte {
 			return append(dst, "-0.0"...) // many readers take -0 for an integer and lose the sign
 		}
 	case fieldtable.KindLongStr, fieldtable.KindShortStr:
-		return AppendOctets(dst, v.Raw())
+		return out.octets(dst, v.Raw())
 	case fieldtable.KindBytes, fieldtable.KindChar8:
-		return appendHex(dst, v.Raw())
+		return out.hex(dst, v.Raw())
 	case fieldtable.KindTimestamp:
 		ts, _ := v.Timestamp()
 		return AppendTimestamp(dst, ts)
@@ -193,13 +194,8 @@ func appendScalar(dst []byte, v fieldtable.Value) []byte {
 	return v.AppendText(dst)
 }
 
-func appendHex(dst, octets []byte) []byte {
-	dst = append(dst, `{"hex":"`...)
-	dst = hex.AppendEncode(dst, octets)
-	return append(dst, `"}`...)
-}
-
-// AppendTimestamp appends a timestamp: that of a value, or that of the timestamp property in the dialect's unit.
+// AppendTimestamp appends a timestamp: that of a value, or that of the timestamp property in the
+// dialect's unit.
 func AppendTimestamp(dst []byte, ts fieldtable.Timestamp) []byte {
 	dst = append(dst, `{"unit":"`...)
 	dst = append(dst, ts.Unit.String()...)
@@ -216,8 +212,12 @@ func AppendTimestamp(dst []byte, ts fieldtable.Timestamp) []byte {
 // AppendString appends a JSON string. Characters that would need care in HTML, scripts or
 // line-based formats are escaped; s should be UTF-8, an octet that is not becomes U+FFFD.
 func AppendString[T string | []byte](dst []byte, s T) []byte {
+	return append(appendEscaped(append(dst, '"'), s), '"')
+}
+
+// appendEscaped is AppendString without the quotes.
+func appendEscaped[T string | []byte](dst []byte, s T) []byte {
 	const hexDigits = "0123456789abcdef"
-	dst = append(dst, '"')
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
@@ -250,5 +250,5 @@ func AppendString[T string | []byte](dst []byte, s T) []byte {
 		}
 		i += n
 	}
-	return append(dst, '"')
+	return dst
 }

@@ -198,7 +198,8 @@ var values = []struct{ dialects, octets, kind, value string }{
 			`"error":{"offset":12,"reason":"unknown_tag","path":"k[1]","tag":"ÿ"}}`},
 }
 
-// withRaw are the values of which other octets would be written alike, so that theirs are written too.
+// withRaw are the values of which other octets would be written alike, so that theirs are written
+// too.
 var withRaw = map[string]string{
 	"74 02":               "02",
 	"74 ff":               "ff",

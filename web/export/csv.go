@@ -3,6 +3,7 @@ package export
 import (
 	"encoding/csv"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -16,8 +17,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
-// spreadsheet is a line a message: the facts, then the values at the paths selected. It reads a table
-// only as far as these.
+// spreadsheet is a line a message: the facts, then the values at the paths selected. It reads a
+// table only as far as these.
 func spreadsheet() Format {
 	return Format{
 		Extension: "csv",
@@ -43,6 +44,9 @@ func spreadsheet() Format {
 		},
 	}
 }
+
+// maxCell is how many octets a value may have that is written: more than a spreadsheet takes.
+const maxCell = 128 << 10
 
 type csvWriter struct {
 	w       *csv.Writer
@@ -73,6 +77,8 @@ func (c *csvWriter) Write(m archive.Message) error {
 			c.cells = append(c.cells, "(redacted)")
 		case v.Number: // bare, with its sign and exact, although a spreadsheet may round it
 			c.cells = append(c.cells, string(v.Text))
+		case v.IsHeader() && len(v.Value.Raw()) > maxCell:
+			c.cells = append(c.cells, fmt.Sprintf("(%d octets, too long for a cell)", len(v.Value.Raw())))
 		case v.IsHeader():
 			c.cells = append(c.cells, valueCell(v.Value))
 		default:

@@ -1,8 +1,8 @@
-// Package export writes messages as files. Its writers know messages and no server: what is exported,
-// and to whom, is decided by whoever calls them.
+// Package export writes messages as files. Its writers know messages and no server: what is
+// exported, and to whom, is decided by whoever calls them.
 //
-// A form of file is a value of type [Format] in a file of its own, and a line of [Formats]. Addresses,
-// the menu and the documentation are made from, or held against, that list.
+// A form of file is a value of type [Format] in a file of its own, and a line of [Formats].
+// Addresses, the menu and the documentation are made from, or held against, that list.
 package export
 
 import (
@@ -26,6 +26,9 @@ type Format struct {
 	Decodes bool
 	// Most is how many messages one file holds at most; 0: any number.
 	Most int
+	// Memory is what writing a file takes, in bytes, and Kept what every message in it adds to
+	// that.
+	Memory, Kept int64
 	// Begin starts a file on w.
 	Begin func(w io.Writer, s Selection) (Writer, error)
 }
@@ -55,8 +58,8 @@ type Selection struct {
 	// Columns are the values that a table of messages shows of each, Paths what they are called.
 	Columns []*query.Operand
 	Paths   []string
-	// First and Last are the sequence numbers of the oldest and the newest message, Count how many there
-	// are. Nothing is selected where Count is 0.
+	// First and Last are the sequence numbers of the oldest and the newest message, Count how many
+	// there are. Nothing is selected where Count is 0.
 	First, Last uint64
 	Count       int
 	// More: older ones match too, and were left out because of a limit.
@@ -82,15 +85,4 @@ func (f Format) FileName(s Selection) string {
 		return fmt.Sprintf("headerglass-export-newest-%d.%s", s.Count, f.Extension)
 	}
 	return "headerglass-export." + f.Extension
-}
-
-// maxScratch is how large a buffer may be that is kept for the next message.
-const maxScratch = 1 << 20
-
-// scratch returns b to be used again, unless it has grown too large for that.
-func scratch(b []byte) []byte {
-	if cap(b) > maxScratch {
-		return nil
-	}
-	return b
 }

@@ -83,7 +83,10 @@ func TestNames(t *testing.T) {
 		s          Selection
 		file, says string
 	}{
-		{"everything", Selection{Filter: all, Count: 3}, "headerglass-export.csv", "headerglass: every message that was kept"},
+		{"everything", Selection{
+			Filter: all,
+			Count:  3,
+		}, "headerglass-export.csv", "headerglass: every message that was kept"},
 		{
 			"matches", Selection{Filter: acme, Count: 2, More: true},
 			"headerglass-export-newest-2.csv", "headerglass: messages that match tenant = acme (only the newest 2)",

@@ -20,15 +20,17 @@ func jsonLines() Format {
 }
 
 type jsonlWriter struct {
-	w    io.Writer
-	s    Selection
-	line []byte
+	w   io.Writer
+	s   Selection
+	buf []byte
 }
 
 func (e *jsonlWriter) Write(m archive.Message) error {
-	b := append(typedjson.AppendWhole(e.line[:0], m, e.s.Dialect), '\n')
-	_, err := e.w.Write(b)
-	e.line = scratch(b)
+	var err error
+	if e.buf, err = typedjson.WriteWhole(e.w, e.buf, m, e.s.Dialect); err != nil {
+		return err
+	}
+	_, err = e.w.Write([]byte{'\n'})
 	return err
 }
 

@@ -15,6 +15,9 @@ const (
 	// count, and the directory, which must be kept until it is written last, in 20 MB of memory.
 	zipMessages = (1<<16 - 1) / zipFiles
 	zipFiles    = 4 // of a message
+	// zipMemory is what compressing takes, zipKept the directory's entries of a message.
+	zipMemory = 1 << 20
+	zipKept   = zipFiles * 320
 	// zipDeflate is from how many bytes on a file is compressed.
 	zipDeflate = 512
 )
@@ -29,6 +32,8 @@ func zipFolders() Format {
 		Compressed: true,
 		Decodes:    true,
 		Most:       zipMessages,
+		Memory:     zipMemory,
+		Kept:       zipKept,
 		Begin: func(w io.Writer, s Selection) (Writer, error) {
 			z := zip.NewWriter(w)
 			// Folders sort by number in any program: as many digits as the last one has, and some
@@ -49,13 +54,19 @@ type zipWriter struct {
 	s      Selection
 	z      *zip.Writer
 	digits int
-	json   []byte
+	buf    []byte
 }
 
 func (e *zipWriter) Write(m archive.Message) error {
 	folder := fmt.Sprintf("%0*d/", e.digits, m.Seq())
-	e.json = append(typedjson.AppendMessage(scratch(e.json)[:0], m, e.s.Dialect), '\n')
-	if err := e.file(m, folder+capture.MessageJSON, e.json); err != nil {
+	w, err := e.z.CreateHeader(e.header(m, folder+capture.MessageJSON, zip.Deflate))
+	if err != nil {
+		return err
+	}
+	if e.buf, err = typedjson.WriteMessage(w, e.buf, m, e.s.Dialect); err != nil {
+		return err
+	}
+	if _, err := w.Write([]byte{'\n'}); err != nil {
 		return err
 	}
 	if headers, ok := m.HeaderTable(); ok {
@@ -70,16 +81,20 @@ func (e *zipWriter) Write(m archive.Message) error {
 }
 
 func (e *zipWriter) file(m archive.Message, name string, b []byte) error {
-	h := &zip.FileHeader{Name: name, Modified: m.Received().UTC()}
+	method := zip.Store
 	if len(b) >= zipDeflate {
-		h.Method = zip.Deflate
+		method = zip.Deflate
 	}
-	w, err := e.z.CreateHeader(h)
+	w, err := e.z.CreateHeader(e.header(m, name, method))
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(b)
 	return err
+}
+
+func (e *zipWriter) header(m archive.Message, name string, method uint16) *zip.FileHeader {
+	return &zip.FileHeader{Name: name, Modified: m.Received().UTC(), Method: method}
 }
 
 func (e *zipWriter) Close() error { return e.z.Close() }

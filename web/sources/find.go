@@ -14,8 +14,8 @@ import (
 )
 
 // Find returns a page of the messages that match f, newest first also where the request is for the
-// oldest: then they are those next to its cursor. A nil filter matches all. It waits its turn among other
-// questions; the error is budget.ErrBusy or that of ctx.
+// oldest: then they are those next to its cursor. A nil filter matches all. It waits its turn among
+// other questions; the error is budget.ErrBusy or that of ctx.
 func (v View) Find(ctx context.Context, f *query.Filter, r query.PageRequest) (query.Page, error) {
 	p, err := v.look(ctx, f, r)
 	slices.SortFunc(p.Messages, func(a, b archive.Message) int { return cmp.Compare(b.Seq(), a.Seq()) })
@@ -43,8 +43,8 @@ func (v View) scan(r query.PageRequest) query.PageRequest {
 // neighbourBudget is how long each neighbour of a message is looked for.
 const neighbourBudget = 100 * time.Millisecond
 
-// Older and Newer are the sequence numbers of the messages next to one under a filter; 0 where there is
-// none, or none is found in time.
+// Older and Newer are the sequence numbers of the messages next to one under a filter; 0 where
+// there is none, or none is found in time.
 func (v View) Older(ctx context.Context, f *query.Filter, r query.PageRequest, seq uint64) uint64 {
 	r.Before, r.After = seq, 0
 	return v.next(ctx, f, r)
@@ -66,14 +66,15 @@ func (v View) next(ctx context.Context, f *query.Filter, r query.PageRequest) ui
 }
 
 const (
-	// alikeTime is how long the nearest message with the same exchange and routing key is looked for.
+	// alikeTime is how long the nearest message with the same exchange and routing key is looked
+	// for.
 	alikeTime = 500 * time.Millisecond
 	// alikeChecks is how many messages are compared between two looks at the clock.
 	alikeChecks = 1024
 )
 
-// Alike is the nearest older or newer message with the exchange and routing key of m. ok is false where
-// none is kept, or none is found in time.
+// Alike is the nearest older or newer message with the exchange and routing key of m. ok is false
+// where none is kept, or none is found in time.
 func (v View) Alike(ctx context.Context, m archive.Message, older bool) (alike archive.Message, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, alikeTime)
 	defer cancel()
@@ -132,15 +133,40 @@ func (s *Set) Newest(ctx context.Context, f *query.Filter, r query.PageRequest, 
 	}
 }
 
+// Room is memory for clones of messages, in bytes.
+type Room interface {
+	Take(n int64) error
+	Give(n int64)
+}
+
 // eachLook is how many messages Each looks up at a time.
 const eachLook = 200
 
-// Each calls do for the messages of a range, oldest first, until it fails. Every few messages it looks
-// anew, so that a slow do does not keep evicted messages in memory: what is evicted meanwhile is left
-// out. It waits its turn for as long as ctx lasts.
+// Each calls do for the messages of a range, oldest first, until it fails. The messages are clones,
+// and nothing of the archive is kept meanwhile: what is evicted before its turn is left out. Their
+// bytes are taken from room before. It waits its turn for as long as ctx lasts.
 func (s *Set) Each(
-	ctx context.Context, f *query.Filter, r query.PageRequest, over Range, do func(archive.Message) error,
+	ctx context.Context, f *query.Filter, r query.PageRequest, over Range,
+	room Room, do func(archive.Message) error,
 ) error {
+	one := func(seq uint64) error {
+		n, err := s.bytes(seq)
+		if err != nil {
+			return nil // evicted
+		}
+		if room != nil {
+			if err := room.Take(n); err != nil {
+				return err
+			}
+			defer room.Give(n)
+		}
+		m, err := s.clone(seq)
+		if err != nil {
+			return nil
+		}
+		return do(m)
+	}
+	seqs := make([]uint64, 0, eachLook)
 	r.Ascending, r.IncludeDamaged, r.Limit = true, false, eachLook
 	for after := over.First - 1; over.Count > 0; {
 		r.After, r.Before = after, over.Last+1
@@ -151,14 +177,31 @@ func (s *Set) Each(
 		if err != nil {
 			return err
 		}
+		seqs = seqs[:0]
 		for _, m := range p.Messages {
-			if err := do(m); err != nil {
+			seqs = append(seqs, m.Seq())
+		}
+		after, p = p.Next, query.Page{}
+		for _, seq := range seqs {
+			if err := one(seq); err != nil {
 				return err
 			}
 		}
-		if after = p.Next; after == 0 {
+		if after == 0 {
 			break
 		}
 	}
 	return nil
+}
+
+// bytes and clone look at a message and let go of the archive again.
+
+func (s *Set) bytes(seq uint64) (int64, error) {
+	m, err := s.Source.Archive.Snapshot().Get(seq)
+	return int64(m.Bytes()), err
+}
+
+func (s *Set) clone(seq uint64) (archive.Message, error) {
+	m, err := s.Source.Archive.Snapshot().Get(seq)
+	return m.Clone(), err
 }

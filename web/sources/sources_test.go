@@ -190,7 +190,7 @@ func TestRanges(t *testing.T) {
 			}
 			var last uint64
 			n := 0
-			err = f.Each(t.Context(), filter(t, tt.filter), tt.r, got, func(m archive.Message) error {
+			err = f.Each(t.Context(), filter(t, tt.filter), tt.r, got, nil, func(m archive.Message) error {
 				if m.Seq() <= last || m.Seq() < got.First || m.Seq() > got.Last {
 					t.Errorf("message %d after %d", m.Seq(), last)
 				}
@@ -205,7 +205,7 @@ func TestRanges(t *testing.T) {
 	}
 	stop := errors.New("no more")
 	all := Range{First: 1, Last: 451, Count: 451}
-	err := f.Each(t.Context(), nil, query.PageRequest{}, all, func(archive.Message) error { return stop })
+	err := f.Each(t.Context(), nil, query.PageRequest{}, all, nil, func(archive.Message) error { return stop })
 	if err != stop {
 		t.Errorf("%v, want %v", err, stop)
 	}
@@ -345,7 +345,7 @@ func TestBusy(t *testing.T) {
 		// What has been begun waits for as long as it must.
 		time.AfterFunc(time.Minute, release)
 		n := 0
-		err = f.Each(t.Context(), nil, query.PageRequest{}, Range{1, 3, 3, false}, func(archive.Message) error {
+		err = f.Each(t.Context(), nil, query.PageRequest{}, Range{1, 3, 3, false}, nil, func(archive.Message) error {
 			n++
 			return nil
 		})

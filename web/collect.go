@@ -1,0 +1,189 @@
+package web
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/headerglass/headerglass/web/budget"
+)
+
+const (
+	// collectStep is how many bytes of an answer are taken from the budget at a time.
+	collectStep = 64 << 10
+	// gzipBytes is what a compressor takes.
+	gzipBytes = 1 << 20
+)
+
+// collect makes an answer whole before any of it is sent: a failure can still become an error page,
+// and what it was made of, the messages above all, is let go of before anybody waits for a browser
+// that reads slowly. It takes the bytes that making it takes, work, from the budget, and then those
+// of the answer, compressed where the browser knows gzip.
+func (s *Server) collect(work int64, h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		ctx, cancel := context.WithCancelCause(r.Context())
+		defer cancel(nil)
+		control := http.NewResponseController(w)
+		var sending atomic.Bool
+		share, err := s.budget.Take(ctx, budget.Page, clientOf(r), work+gzipBytes, func() {
+			cancel(budget.ErrFull)
+			if sending.Load() { // else there is still an answer
+				_ = control.SetWriteDeadline(time.Now())
+			}
+		})
+		if err != nil {
+			return err
+		}
+		defer share.Release()
+		c := &collected{ctx: ctx, share: share, pool: &s.compressors, header: w.Header(), gzip: acceptsGzip(r)}
+		if err := h(c, r.WithContext(ctx)); err != nil {
+			if c.ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if full(err) {
+				return err
+			}
+			c.drop()
+			s.answer(c, r, err)
+		}
+		if err := c.finish(); err != nil {
+			return err
+		}
+		share.Shrink(work + gzipBytes)
+		sending.Store(true)
+		share.Stall()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		w.WriteHeader(c.status)
+		if r.Method == http.MethodHead {
+			return nil
+		}
+		for i, b := range c.chunks {
+			if _, err := w.Write(b); err != nil {
+				return nil // the browser went away
+			}
+			c.chunks[i] = nil
+			share.Shrink(int64(cap(b)))
+			share.Stall()
+		}
+		return nil
+	}
+}
+
+// collected is an answer in the making. It belongs to one goroutine.
+type collected struct {
+	ctx    context.Context
+	share  *budget.Share
+	pool   *sync.Pool // of *gzip.Writer
+	header http.Header
+	gzip   bool // the browser knows it
+	status int
+	z      *gzip.Writer // nil: what is written is kept as it is
+	chunks [][]byte     // of collectStep at most, taken from the budget
+	size   int
+	err    error // why it cannot be whole
+}
+
+func (c *collected) Header() http.Header { return c.header }
+
+func (c *collected) WriteHeader(status int) {
+	if c.status != 0 {
+		return
+	}
+	c.status = status
+	if c.gzip && compressible(c.header) {
+		c.header.Set("Content-Encoding", "gzip")
+		c.header.Del("Content-Length")
+		z, ok := c.pool.Get().(*gzip.Writer)
+		if !ok {
+			z, _ = gzip.NewWriterLevel(nil, 5) // an error says that there is no such level
+		}
+		z.Reset(keeper{c})
+		c.z = z
+	}
+}
+
+func compressible(h http.Header) bool {
+	if h.Get("Content-Encoding") != "" {
+		return false
+	}
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return kind == "text/html" || kind == "application/json"
+}
+
+func (c *collected) Write(b []byte) (int, error) {
+	if c.status == 0 {
+		c.WriteHeader(http.StatusOK)
+	}
+	if c.z != nil {
+		return c.z.Write(b)
+	}
+	return keeper{c}.Write(b)
+}
+
+// keeper keeps what is to be sent.
+type keeper struct{ c *collected }
+
+func (k keeper) Write(b []byte) (n int, err error) {
+	c := k.c
+	for len(b) > 0 && c.err == nil {
+		last := len(c.chunks) - 1
+		if last < 0 || len(c.chunks[last]) == cap(c.chunks[last]) {
+			if c.err = c.share.Grow(c.ctx, collectStep); c.err != nil {
+				break
+			}
+			c.chunks = append(c.chunks, make([]byte, 0, collectStep))
+			last++
+		}
+		into := &c.chunks[last]
+		part := b[:min(len(b), cap(*into)-len(*into))]
+		*into = append(*into, part...)
+		b = b[len(part):]
+		n += len(part)
+		c.size += len(part)
+	}
+	return n, c.err
+}
+
+// finish ends the answer. An error means that it is not whole.
+func (c *collected) finish() error {
+	if c.status == 0 {
+		c.WriteHeader(http.StatusOK)
+	}
+	if c.z != nil {
+		if err := c.z.Close(); err != nil && c.err == nil {
+			c.err = err
+		}
+		c.z.Reset(nil)
+		c.pool.Put(c.z)
+		c.z = nil
+	}
+	if c.err == nil {
+		c.err = context.Cause(c.ctx)
+	}
+	if c.err != nil {
+		return c.err
+	}
+	if c.status >= http.StatusOK && c.status != http.StatusNoContent && c.status != http.StatusNotModified {
+		c.header.Set("Content-Length", strconv.Itoa(c.size))
+	}
+	return nil
+}
+
+// drop forgets what was written.
+func (c *collected) drop() {
+	c.status, c.z = 0, nil
+	c.share.Shrink(int64(len(c.chunks)) * collectStep)
+	c.chunks, c.size = nil, 0
+	c.header.Del("Content-Encoding")
+}
+
+// full reports whether err is about too little room, which the answer to it must not need.
+func full(err error) bool { return errors.Is(err, budget.ErrFull) }
