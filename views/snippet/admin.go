@@ -12,36 +12,32 @@ import (
 	"github.com/headerglass/headerglass/views/facts"
 )
 
-// rabbitmqadmin of the management plug-in: the headers are JSON, which the broker turns into l, d,
-// S, t, A and F.
+// adminWriter writes for rabbitmqadmin of the management plug-in: the headers are JSON, which the
+// broker turns into l, d, S, t, A and F.
+type adminWriter struct{ anyTable }
 
-func adminPublisher() publisher {
-	return publisher{
-		name:     "rabbitmqadmin",
-		label:    "rabbitmqadmin",
-		client:   "rabbitmqadmin",
-		comment:  "# ",
-		indent:   "  ",
+func (adminWriter) style() style {
+	return style{
+		name: "rabbitmqadmin", label: "rabbitmqadmin", client: "rabbitmqadmin", comment: "# ", indent: "  ",
+		table: [2]string{"{", "}"}, array: [2]string{"[", "]"}, none: [2]string{"{}", "[]"},
 		gathered: true,
-		table:    [2]string{"{", "}"},
-		array:    [2]string{"[", "]"},
-		none:     [2]string{"{}", "[]"},
-		key: func(name []byte) (string, string) {
-			if !utf8.Valid(name) {
-				return "", notUTF8
-			}
-			return jsonText(name) + ": ", ""
-		},
-		scalar:  adminScalar,
-		nested:  anyTable,
-		message: adminMessage,
-		alone:   func(entry string) string { return "properties=" + shellArg(`{"headers": `+entry+`}`) + "\n" },
 	}
+}
+
+func (adminWriter) key(name []byte) (code, why string) {
+	if !utf8.Valid(name) {
+		return "", notUTF8
+	}
+	return jsonText(name) + ": ", ""
+}
+
+func (adminWriter) alone(entry string) string {
+	return "properties=" + shellArg(`{"headers": `+entry+`}`) + "\n"
 }
 
 func jsonText(s []byte) string { return asciiLiteral(string(s), '"', utf16Escapes) }
 
-func adminScalar(v fieldtable.Value) literal {
+func (adminWriter) scalar(v fieldtable.Value) literal {
 	text := string(v.AppendText(nil))
 	switch v.Kind() {
 	case fieldtable.KindBool:
@@ -72,7 +68,7 @@ func adminScalar(v fieldtable.Value) literal {
 	return literal{code: strconv.FormatInt(n, 10), tag: 'l'}
 }
 
-func adminMessage(c *coder, m facts.Message, headers string) string {
+func (adminWriter) message(c *coder, m facts.Message, headers string) string {
 	var entries []entry
 	if m.HasHeaders {
 		entries = append(entries, entry{code: `"headers": ` + indented(headers, c.indent)})

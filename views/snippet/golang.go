@@ -10,28 +10,26 @@ import (
 	"github.com/headerglass/headerglass/views/facts"
 )
 
-// Go: amqp091-go, write.go. It ranges over a map, so fields have no order.
+// goWriter writes for amqp091-go (write.go). It ranges over a map, so fields have no order.
+type goWriter struct{ anyTable }
 
-func goPublisher() publisher {
-	return publisher{
-		name:     "go",
-		label:    "Go",
-		client:   "amqp091-go",
-		comment:  "// ",
-		indent:   "\t",
-		trailing: true,
+func (goWriter) style() style {
+	return style{
+		name: "go", label: "Go", client: "amqp091-go", comment: "// ", indent: "\t",
 		table:    [2]string{"amqp.Table{", "}"},
 		array:    [2]string{"[]any{", "}"},
 		none:     [2]string{"amqp.Table{}", "[]any{}"},
-		key:      func(name []byte) (string, string) { return strconv.QuoteToASCII(string(name)) + ": ", "" },
-		scalar:   goScalar,
-		nested:   anyTable,
-		message:  goMessage,
-		alone:    func(entry string) string { return "headers := " + entry + "\n" },
+		trailing: true,
 	}
 }
 
-func goScalar(v fieldtable.Value) literal {
+func (goWriter) key(name []byte) (string, string) {
+	return strconv.QuoteToASCII(string(name)) + ": ", ""
+}
+
+func (goWriter) alone(entry string) string { return "headers := " + entry + "\n" }
+
+func (goWriter) scalar(v fieldtable.Value) literal {
 	n, fits := integerOf(v)
 	integer := func(typ string, tag byte) literal { return literal{code: fmt.Sprintf("%s(%d)", typ, n), tag: tag} }
 	switch v.Kind() {
@@ -95,7 +93,7 @@ func goFloat(v fieldtable.Value, typ string, tag byte) literal {
 	return l
 }
 
-func goMessage(c *coder, m facts.Message, headers string) string {
+func (goWriter) message(c *coder, m facts.Message, headers string) string {
 	var entries []entry
 	if m.HasHeaders {
 		entries = append(

@@ -10,29 +10,27 @@ import (
 	"github.com/headerglass/headerglass/views/facts"
 )
 
-// Java: the RabbitMQ Java client, ValueWriter.java.
+// javaWriter writes for the RabbitMQ Java client (ValueWriter.java).
+type javaWriter struct{ anyTable }
 
-func javaPublisher() publisher {
-	return publisher{
-		name:    "java",
-		label:   "Java",
-		client:  "the Java client",
-		comment: "// ",
-		indent:  "    ",
-		table:   [2]string{"table(", ")"},
-		array:   [2]string{"Arrays.asList(new Object[] {", "})"},
-		none:    [2]string{"table()", "Arrays.asList(new Object[] {})"},
-		key: func(name []byte) (string, string) {
-			if !utf8.Valid(name) {
-				return "", notUTF8
-			}
-			return javaText(name) + ", ", ""
-		},
-		scalar:  javaScalar,
-		nested:  anyTable,
-		message: javaMessage,
-		alone:   func(entry string) string { return "Map<String, Object> headers = " + entry + ";\n" + javaTable },
+func (javaWriter) style() style {
+	return style{
+		name: "java", label: "Java", client: "the Java client", comment: "// ", indent: "    ",
+		table: [2]string{"table(", ")"},
+		array: [2]string{"Arrays.asList(new Object[] {", "})"},
+		none:  [2]string{"table()", "Arrays.asList(new Object[] {})"},
 	}
+}
+
+func (javaWriter) key(name []byte) (string, string) {
+	if !utf8.Valid(name) {
+		return "", notUTF8
+	}
+	return javaText(name) + ", ", ""
+}
+
+func (javaWriter) alone(entry string) string {
+	return "Map<String, Object> headers = " + entry + ";\n" + javaTable
 }
 
 const javaTable = `
@@ -56,7 +54,7 @@ func javaText(s []byte) string {
 
 func javaBytes(s []byte) string { return `HexFormat.of().parseHex("` + hexOf(s) + `")` }
 
-func javaScalar(v fieldtable.Value) literal {
+func (javaWriter) scalar(v fieldtable.Value) literal {
 	n, fits := integerOf(v)
 	whole := func(format string, tag byte) literal { return literal{code: fmt.Sprintf(format, n), tag: tag} }
 	switch v.Kind() {
@@ -115,7 +113,7 @@ func javaFloat(v fieldtable.Value, class, suffix string, tag byte) literal {
 	return l
 }
 
-func javaMessage(c *coder, m facts.Message, headers string) string {
+func (javaWriter) message(c *coder, m facts.Message, headers string) string {
 	var lines []string
 	add := func(notes []string, code string) {
 		for _, n := range notes {

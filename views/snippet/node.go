@@ -10,35 +10,39 @@ import (
 	"github.com/headerglass/headerglass/views/facts"
 )
 
-// Node: amqplib, lib/codec.js.
+// nodeWriter writes for Node: amqplib (lib/codec.js).
+type nodeWriter struct{}
 
-func nodePublisher() publisher {
-	return publisher{
-		name: "node", label: "Node", client: "amqplib", comment: "// ", indent: "  ", trailing: true,
+func (nodeWriter) style() style {
+	return style{
+		name: "node", label: "Node", client: "amqplib", comment: "// ", indent: "  ",
 		table: [2]string{"{", "}"}, array: [2]string{"[", "]"}, none: [2]string{"{}", "[]"},
-		key: func(name []byte) (string, string) {
-			switch {
-			case !utf8.Valid(name):
-				return "", notUTF8
-			case string(name) == "__proto__": // as a plain name it would set the object's prototype
-				return `["__proto__"]: `, ""
-			case isIndex(string(name)):
-				return jsText(name) + ": ", "JavaScript puts names that are numbers first"
-			}
-			return jsText(name) + ": ", ""
-		},
-		scalar: nodeScalar, message: nodeMessage,
-		nested: func(s fieldtable.Scanner) string {
-			for s.Next() {
-				if string(s.Field().Name) == "!" {
-					return `amqplib takes a table with a field named ! for something else`
-				}
-			}
-			return ""
-		},
-		alone: func(entry string) string { return "const headers = " + entry + ";\n" },
+		trailing: true,
 	}
 }
+
+func (nodeWriter) key(name []byte) (code, why string) {
+	switch {
+	case !utf8.Valid(name):
+		return "", notUTF8
+	case string(name) == "__proto__": // as a plain name it would set the object's prototype
+		return `["__proto__"]: `, ""
+	case isIndex(string(name)):
+		return jsText(name) + ": ", "JavaScript puts names that are numbers first"
+	}
+	return jsText(name) + ": ", ""
+}
+
+func (nodeWriter) nested(s fieldtable.Scanner) string {
+	for s.Next() {
+		if string(s.Field().Name) == "!" {
+			return `amqplib takes a table with a field named ! for something else`
+		}
+	}
+	return ""
+}
+
+func (nodeWriter) alone(entry string) string { return "const headers = " + entry + ";\n" }
 
 func isIndex(s string) bool {
 	n, err := strconv.ParseUint(s, 10, 32)
@@ -61,7 +65,7 @@ func jsBytes(s []byte) string {
 	return `Buffer.from("` + hexOf(s) + `", "hex")`
 }
 
-func nodeScalar(v fieldtable.Value) literal {
+func (nodeWriter) scalar(v fieldtable.Value) literal {
 	n, fits := integerOf(v)
 	typed := func(name string, tag byte) literal {
 		return literal{code: fmt.Sprintf(`{"!": "%s", value: %d}`, name, n), tag: tag}
@@ -126,7 +130,7 @@ func nodeFloat(v fieldtable.Value, name string, tag byte) literal {
 	return literal{code: fmt.Sprintf(`{"!": "%s", value: %s}`, name, text), tag: tag, why: why}
 }
 
-func nodeMessage(c *coder, m facts.Message, headers string) string {
+func (nodeWriter) message(c *coder, m facts.Message, headers string) string {
 	var entries []entry
 	if m.HasHeaders {
 		entries = append(entries, entry{code: "headers: " + indented(headers, c.indent)})

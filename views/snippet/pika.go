@@ -10,17 +10,20 @@ import (
 	"github.com/headerglass/headerglass/views/facts"
 )
 
-// Python: pika 1.4, pika/data.py and pika/compat.py.
+// pikaWriter writes for Python: pika 1.4 (pika/data.py and pika/compat.py).
+type pikaWriter struct{ anyTable }
 
-func pikaPublisher() publisher {
-	return publisher{
-		name: "python", label: "Python", client: "pika", comment: "# ", indent: "    ", trailing: true,
+func (pikaWriter) style() style {
+	return style{
+		name: "python", label: "Python", client: "pika", comment: "# ", indent: "    ",
 		table: [2]string{"{", "}"}, array: [2]string{"[", "]"}, none: [2]string{"{}", "[]"},
-		key:    func(name []byte) (string, string) { s, _ := pyText(name); return s + ": ", "" },
-		scalar: pikaScalar, nested: anyTable, message: pikaMessage,
-		alone: func(entry string) string { return "headers = " + entry + "\n" },
+		trailing: true,
 	}
 }
+
+func (pikaWriter) key(name []byte) (string, string) { s, _ := pyText(name); return s + ": ", "" }
+
+func (pikaWriter) alone(entry string) string { return "headers = " + entry + "\n" }
 
 // pyText is a str literal, or a bytes literal of what is not UTF-8.
 func pyText(s []byte) (code string, isText bool) {
@@ -57,7 +60,7 @@ func pyBytes(s []byte) string {
 	return string(append(b, '\''))
 }
 
-func pikaScalar(v fieldtable.Value) literal {
+func (pikaWriter) scalar(v fieldtable.Value) literal {
 	switch v.Kind() {
 	case fieldtable.KindBool:
 		return boolLiteral(v, "True", "False")
@@ -105,7 +108,7 @@ func pikaScalar(v fieldtable.Value) literal {
 	return literal{code: strconv.FormatInt(n, 10), tag: 'I'}
 }
 
-func pikaMessage(c *coder, m facts.Message, headers string) string {
+func (pikaWriter) message(c *coder, m facts.Message, headers string) string {
 	var props []entry
 	if m.HasHeaders {
 		props = append(props, entry{code: "headers=" + indented(headers, c.indent+c.indent)})

@@ -43,18 +43,20 @@ type Language struct {
 // What a publisher chose stands in the code as literals only, and never in a comment, so it stays
 // data whatever it is.
 func Build(m facts.Message, t fieldtable.Table, links address.Links) Code {
-	all := publishers()
+	all := writers()
 	chosen := all[0]
 	var code Code
-	for _, l := range all {
-		if l.name == links.State.Lang {
-			chosen = l
+	for _, w := range all {
+		if w.style().name == links.State.Lang {
+			chosen = w
 		}
 	}
-	for _, l := range all {
+	c := newCoder(chosen)
+	for _, w := range all {
+		name := w.style().name
 		code.Languages = append(code.Languages, Language{
-			Name: l.name, Label: l.label, Selected: l.name == chosen.name,
-			URL: links.Opened(m.Seq, func(q *address.State) { q.Tab, q.Lang = address.TabCode, l.name }),
+			Name: name, Label: w.style().label, Selected: name == c.name,
+			URL: links.Opened(m.Seq, func(s *address.State) { s.Tab, s.Lang = address.TabCode, name }),
 		})
 	}
 	code.URL = links.Opened(m.Seq, func(q *address.State) { q.At, q.Skip = 0, 0 })
@@ -62,7 +64,7 @@ func Build(m facts.Message, t fieldtable.Table, links address.Links) Code {
 		code.TooBig = true
 		return code
 	}
-	c := coder{publisher: chosen, without: facts.Within(m.Removed, m.HeadersOffset)}
+	c.without = facts.Within(m.Removed, m.HeadersOffset)
 	if at := links.State.At; at != 0 && m.HasHeaders {
 		if way, ok := t.Descend(at); ok && !way[len(way)-1].InArray {
 			f, path := way[len(way)-1].Field, facts.PathOf(way)
@@ -75,8 +77,29 @@ func Build(m facts.Message, t fieldtable.Table, links address.Links) Code {
 	return code
 }
 
-// publisher is how one client is told to publish.
-type publisher struct {
+// writer writes the code of one client.
+type writer interface {
+	style() style
+	// key writes a header's name before its value. code "" = it cannot be written, and why says so; why is
+	// a remark otherwise.
+	key(name []byte) (code, why string)
+	// scalar writes a value that is neither a table nor an array.
+	scalar(v fieldtable.Value) literal
+	// nested says why a table cannot be a value; "" = it can.
+	nested(s fieldtable.Scanner) string
+	// message writes the whole, given the code of the headers; "" where a message has none.
+	message(c *coder, m facts.Message, headers string) string
+	// alone writes one header by itself.
+	alone(entry string) string
+}
+
+// writers are the clients that code can be written for, in the order that they are offered in.
+func writers() []writer {
+	return []writer{goWriter{}, pikaWriter{}, javaWriter{}, nodeWriter{}, adminWriter{}}
+}
+
+// style is how the code of a client looks.
+type style struct {
 	name, label string
 	client      string // as comments name it
 	comment     string // what a comment line begins with
@@ -87,12 +110,6 @@ type publisher struct {
 	trailing    bool      // a comma may stand behind the last entry
 	// gathered: comments cannot stand inside a table, so they go above the whole.
 	gathered bool
-	key      func(name []byte) (code, why string) // code "" = cannot be written
-	scalar   func(v fieldtable.Value) literal
-	// nested says why a table cannot be a value; "" = it can.
-	nested  func(s fieldtable.Scanner) string
-	message func(c *coder, m facts.Message, headers string) string
-	alone   func(entry string) string // one header by itself
 }
 
 // literal is a value as code. code "" = it cannot be written; why is then the reason, and a remark
@@ -109,11 +126,15 @@ type entry struct {
 	code  string
 }
 
+// coder writes one message, or one header, as a client's code.
 type coder struct {
-	publisher
+	style
+	writer
 	without  []archive.Span // of the table
 	comments []string       // gathered
 }
+
+func newCoder(w writer) coder { return coder{style: w.style(), writer: w} }
 
 func (c *coder) whole(m facts.Message, t fieldtable.Table) string {
 	headers := ""
@@ -125,7 +146,7 @@ func (c *coder) whole(m facts.Message, t fieldtable.Table) string {
 
 func (c *coder) single(f fieldtable.Field) string {
 	e := c.field(f)
-	return c.withComments(c.alone(c.block([]entry{e}, c.publisher.table, c.none[0], 0)))
+	return c.withComments(c.alone(c.block([]entry{e}, c.table, c.none[0], 0)))
 }
 
 // withComments puts the comments that found no place inside above the code.
@@ -391,11 +412,10 @@ func (c *coder) bodyNotes(m facts.Message) []string {
 
 const notUTF8 = "is not UTF-8, which this client cannot write"
 
-func publishers() []publisher {
-	return []publisher{goPublisher(), pikaPublisher(), javaPublisher(), nodePublisher(), adminPublisher()}
-}
+// anyTable is part of a writer whose client takes every table as a value.
+type anyTable struct{}
 
-func anyTable(fieldtable.Scanner) string { return "" }
+func (anyTable) nested(fieldtable.Scanner) string { return "" }
 
 // asciiLiteral writes text between quotes in ASCII. unit writes a character that is neither
 // printable ASCII nor the quote nor the backslash.

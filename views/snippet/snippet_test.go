@@ -85,7 +85,8 @@ func TestCodeGoldens(t *testing.T) {
 			{Name: "cluster_id", Raw: []byte("c")},
 		},
 	}
-	for _, l := range publishers() {
+	for _, w := range writers() {
+		l := newCoder(w)
 		t.Run(l.name, func(t *testing.T) {
 			viewtest.Golden(t, "code."+l.name+".txt", codeOf(t, l.name, m, 0))
 		})
@@ -182,7 +183,7 @@ func TestCodeReadsBack(t *testing.T) {
 			)
 		},
 		"java": func(t *testing.T, m facts.Message) string {
-			c := coder{publisher: javaPublisher()}
+			c := newCoder(javaWriter{})
 			code := c.alone(c.tableCode(fieldtable.View(m.Headers, fieldtable.Lenient()).Scan(), 0))
 			statement, method, _ := strings.Cut(code, "\nstatic ")
 			file := filepath.Join(t.TempDir(), "Reader.java")
@@ -193,7 +194,8 @@ func TestCodeReadsBack(t *testing.T) {
 			return run(t, "", "java", file)
 		},
 	}
-	for _, l := range publishers() {
+	for _, w := range writers() {
+		l := newCoder(w)
 		for name, table := range map[string][]byte{
 			"rich":    viewtest.RichTable(),
 			"typed":   typedTable(),
@@ -230,7 +232,7 @@ func TestCodeReadsBack(t *testing.T) {
 
 // canonicalTable writes what of a table a client can write, in a form that each evaluator writes
 // too.
-func canonicalTable(l publisher, s fieldtable.Scanner) string {
+func canonicalTable(l coder, s fieldtable.Scanner) string {
 	var fields []string
 	seen := map[string]bool{}
 	for s.Next() {
@@ -250,7 +252,7 @@ func canonicalTable(l publisher, s fieldtable.Scanner) string {
 	return "{" + strings.Join(fields, ";") + "}"
 }
 
-func canonical(l publisher, v fieldtable.Value) (string, bool) {
+func canonical(l coder, v fieldtable.Value) (string, bool) {
 	if t, ok := v.Table(); ok {
 		if l.nested(t.Scan()) != "" {
 			return "", false
