@@ -341,9 +341,12 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	add("down", p)
 	p = base(address.State{Q: "tennant = 'acme'"})
 	p.List = listing.List{
-		Empty:   listing.EmptyNoMatch,
-		Nearest: []string{"tenant = 'acme'", "tenant-id = 'acme'"},
-		Total:   12340,
+		Empty: listing.EmptyNoMatch,
+		Notes: []query.Note{{
+			Text:     "No message that is kept has a header tennant.",
+			Readings: []string{"tenant = 'acme'", "tenant-id = 'acme'"},
+		}},
+		Total: 12340,
 	}
 	p.Bar.Explain = &query.Explain{Keys: []string{"tennant"}, Shapes: 41, Skipped: 12340}
 	add("nomatch", p)

@@ -23,7 +23,8 @@ func (s *Server) serveMessagesJSON(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	p, err := s.sources.View().Find(r.Context(), req.filter, req.within())
+	v := s.sources.View()
+	p, err := v.Find(r.Context(), req.filter, req.within())
 	if err != nil {
 		return err
 	}
@@ -53,13 +54,13 @@ func (s *Server) serveMessagesJSON(w http.ResponseWriter, r *http.Request) error
 		b = strconv.AppendUint(b, p.Next, 10)
 	}
 	if r.URL.Query().Get("explain") == "1" {
-		b = appendExplain(typedjson.AppendMember(b, "explain"), p.Explain)
+		b = appendExplain(typedjson.AppendMember(b, "explain"), p.Explain, req.filter.Notes(v.Names()))
 	}
 	return writeJSON(w, append(b, '}'))
 }
 
-// appendExplain appends how an answer was reached.
-func appendExplain(b []byte, e query.Explain) []byte {
+// appendExplain appends how an answer was reached, and what in the filter may be meant otherwise.
+func appendExplain(b []byte, e query.Explain, notes []query.Note) []byte {
 	b = typedjson.AppendString(typedjson.AppendMember(append(b, '{'), "filter"), e.Filter)
 	b = append(typedjson.AppendMember(b, "keys"), '[')
 	for _, k := range e.Keys {
@@ -74,7 +75,16 @@ func appendExplain(b []byte, e query.Explain) []byte {
 	b = strconv.AppendInt(typedjson.AppendMember(b, "bytes_read"), e.BytesRead, 10)
 	b = strconv.AppendUint(typedjson.AppendMember(b, "decoded"), e.Decoded, 10)
 	b = strconv.AppendFloat(typedjson.AppendMember(b, "elapsed_ms"), float64(e.Elapsed.Microseconds())/1000, 'g', -1, 64)
-	return append(b, '}')
+	b = append(typedjson.AppendMember(b, "notes"), '[')
+	for _, n := range notes {
+		b = typedjson.AppendString(typedjson.AppendMember(append(typedjson.AppendNext(b), '{'), "text"), n.Text)
+		b = append(typedjson.AppendMember(b, "readings"), '[')
+		for _, filter := range n.Readings {
+			b = typedjson.AppendString(typedjson.AppendNext(b), filter)
+		}
+		b = append(b, "]}"...)
+	}
+	return append(b, "]}"...)
 }
 
 // appendSummary appends one entry of a listing; nothing of it needs a decoded

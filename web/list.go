@@ -103,7 +103,7 @@ func (s *Server) listPage(
 		p.List.Empty = emptyReason(v, req)
 		p.List.NewerIsLatest = req.Before != 0
 		if p.List.Empty == listing.EmptyNoMatch {
-			p.List.Nearest = req.filter.Nearest(v.Names())
+			p.List.Notes = req.filter.Notes(v.Names())
 		}
 	}
 	sum, err := s.summaryOfPage(ctx, v, req, found)

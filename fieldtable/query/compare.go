@@ -24,18 +24,22 @@ func (c *comparison) holds(s *Scratch, d *datum) truths {
 // void. So x < 3 and NOT x >= 3 are the same.
 func (l *literal) ordered(op string, d *datum) truths {
 	sign, ok := l.cmp(d)
-	if !ok {
+	if !ok || l.isBool && l.bare { // true and false order nothing, as words neither
 		return isUnknown
 	}
+	return truthOf(holdsOrder(op, sign))
+}
+
+func holdsOrder(op string, sign int) bool {
 	switch op {
 	case "<":
-		return truthOf(sign < 0)
+		return sign < 0
 	case "<=":
-		return truthOf(sign <= 0)
+		return sign <= 0
 	case ">":
-		return truthOf(sign > 0)
+		return sign > 0
 	}
-	return truthOf(sign >= 0)
+	return sign >= 0
 }
 
 func (*comparison) absent() truths { return isUnknown }

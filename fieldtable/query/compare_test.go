@@ -53,7 +53,7 @@ func TestCompareNumbers(t *testing.T) {
 		{"u16 > 65534.999", Yes},
 		{"i32 = 5", Yes},
 		{"i32 = 5.00", Yes},
-		{"i32 = 05", Yes},
+		{"i32 = 5.00", Yes},
 		{"i32 <> 5", No},
 		{"i32 < 5", No},
 		{"i32 <= 5", Yes},

@@ -12,6 +12,8 @@ type condition struct {
 	// slot is the place of the path's first name among the query's keys.
 	slot int
 	test predicate
+	// also is what the name means where no header has it; nil: nothing. It has the same predicate.
+	also *condition
 	// negate turns the whole outcome round, not that of each element: IS NULL is
 	// the opposite of IS NOT NULL also under [*].
 	negate bool
@@ -54,6 +56,9 @@ func (c *condition) eval(s *Scratch) truths {
 			t = outcome(p, c.test)
 		}
 	} else if v, p := s.header(c.slot); p != present {
+		if p == absent && c.also != nil {
+			return c.also.eval(s)
+		}
 		t = outcome(p, c.test)
 	} else if len(c.path.steps) > 0 {
 		t = c.path.steps.eval(s, *v, c.test)
@@ -67,6 +72,37 @@ func (c *condition) eval(s *Scratch) truths {
 	return t
 }
 
+// lookup sets d to the value, which must not be under [*].
+func (c *condition) lookup(s *Scratch, d *datum) presence {
+	if c.prop != nil {
+		return c.prop.load(s, d)
+	}
+	found, p := s.header(c.slot)
+	if p == absent && c.also != nil {
+		return c.also.lookup(s, d)
+	}
+	if p != present {
+		return p
+	}
+	v := *found
+	for _, step := range c.path.steps {
+		if v, p = step.from(v); p != present {
+			return p
+		}
+	}
+	s.inner = v
+	s.load(&s.inner)
+	return present
+}
+
+// finish hands the predicate on to what the name also means.
+func (c *condition) finish() *condition {
+	if c.also != nil {
+		c.also.test, c.also.negate = c.test, c.negate
+	}
+	return c
+}
+
 func (c *condition) shape(v *shapeView) truths {
 	if c.prop != nil {
 		return undecided(c.test)
@@ -76,10 +112,15 @@ func (c *condition) shape(v *shapeView) truths {
 	switch {
 	case found && len(c.path.steps) == 0:
 		t = c.test.tag(tag, v.dialect)
+		v.values = v.values || t&(t-1) != 0
 	case found:
 		if k := v.dialect.Kind(tag); c.path.steps[0].wants() != k {
 			t = c.test.absent()
 		}
+	case c.also != nil && v.shape.Damaged:
+		t = anyTruth
+	case c.also != nil:
+		return c.also.shape(v)
 	case !v.shape.Damaged:
 		t = c.test.absent()
 	}
@@ -100,6 +141,9 @@ func (c *condition) cost() cost {
 func (c *condition) operand() string {
 	if c.prop != nil {
 		return "$" + c.prop.name
+	}
+	if c.also != nil {
+		return c.path.name
 	}
 	return c.path.String()
 }

@@ -6,15 +6,23 @@ import "github.com/headerglass/headerglass/fieldtable"
 //
 //	x-death
 //
-// Is it there? A void is.
+// Is it there, and not false? A void is. EXISTS(x-death) asks only whether it is there.
 type existence struct {
-	// call: written EXISTS(…), where the bare name would mean something else.
 	call bool
 }
 
-func (existence) holds(*Scratch, *datum) truths        { return isYes }
-func (existence) absent() truths                       { return isNo }
-func (existence) tag(byte, *fieldtable.Dialect) truths { return isYes }
+func (e existence) holds(_ *Scratch, d *datum) truths {
+	return truthOf(e.call || d.class != classBool || d.bool || d.removed)
+}
+
+func (existence) absent() truths { return isNo }
+
+func (e existence) tag(tag byte, d *fieldtable.Dialect) truths {
+	if !e.call && d.Kind(tag) == fieldtable.KindBool {
+		return noOrYes
+	}
+	return isYes
+}
 
 func (e existence) append(dst []byte, left string) []byte {
 	if e.call {

@@ -217,7 +217,7 @@ func (s *Scratch) load(v *fieldtable.Value) {
 func (s *Scratch) holds(t predicate) truths {
 	if s.datum.removed {
 		switch t.(type) {
-		case *comparison, *betweenBounds, *inList, *likePattern:
+		case *comparison, *betweenBounds, *inList, *likePattern, *regularExpression:
 			if v := s.datum.value; v != nil {
 				if of := t.tag(v.Tag(), s.dialect); of&(of-1) == 0 {
 					return of

@@ -68,8 +68,8 @@ type lexer struct {
 }
 
 func (l *lexer) next() (token, *Error) {
-	for l.pos < len(l.src) && strings.IndexByte(" \t\r\n", l.src[l.pos]) >= 0 {
-		l.pos++
+	if err := l.skip(); err != nil {
+		return token{}, err
 	}
 	if l.pos == len(l.src) {
 		return token{kind: tokEnd, off: l.pos, end: l.pos}, nil
@@ -79,7 +79,7 @@ func (l *lexer) next() (token, *Error) {
 		return l.name()
 	case '\'':
 		return l.quotedText()
-	case '(', ')', '[', ']', ',', '*':
+	case '(', ')', '[', ']', ',', '*', '%':
 		return l.take(tokPunct, 1, string(c)), nil
 	case '=', '<', '>', '!':
 		return l.operator()
@@ -87,7 +87,7 @@ func (l *lexer) next() (token, *Error) {
 	end := l.pos
 	for end < len(l.src) {
 		r, n := utf8.DecodeRuneInString(l.src[end:])
-		if !isWordRune(r) && !(r == '+' && l.signsNumber(end)) {
+		if !isWordRune(r) && !(r == '+' && l.signsNumber(end)) || strings.HasPrefix(l.src[end:], "/*") {
 			break
 		}
 		end += n
@@ -95,7 +95,46 @@ func (l *lexer) next() (token, *Error) {
 	if end > l.pos {
 		return l.take(tokWord, end-l.pos, l.src[l.pos:end]), nil
 	}
+	if l.src[l.pos] == '+' {
+		return l.take(tokPunct, 1, "+"), nil
+	}
 	return token{}, l.unexpected()
+}
+
+// skip passes white space and comments: -- with a space or the line's end after it, and /* … */.
+func (l *lexer) skip() *Error {
+	for l.pos < len(l.src) {
+		rest := l.src[l.pos:]
+		switch {
+		case strings.IndexByte(" \t\r\n\f\v", rest[0]) >= 0:
+			l.pos++
+		case strings.HasPrefix(rest, "--") && (len(rest) == 2 || strings.IndexByte(" \t\r\n\f\v", rest[2]) >= 0):
+			if end := strings.IndexByte(rest, '\n'); end >= 0 {
+				l.pos += end
+			} else {
+				l.pos = len(l.src)
+			}
+		case strings.HasPrefix(rest, "/*"):
+			end := strings.Index(rest[2:], "*/")
+			if end < 0 {
+				return &Error{l.pos, len(l.src), "This comment has no closing */."}
+			}
+			l.pos += 2 + end + 2
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// bracketed reads a name that ends with ], behind its [ that was read last.
+func (l *lexer) bracketed(open token) (token, *Error) {
+	end := strings.IndexByte(l.src[open.end:], ']')
+	if end < 0 {
+		return token{}, &Error{open.off, len(l.src), "This name has no closing ]."}
+	}
+	l.pos = open.end + end + 1
+	return token{kind: tokName, off: open.off, end: l.pos, text: l.src[open.end : open.end+end]}, nil
 }
 
 // signsNumber reports whether the plus at this offset is the sign of a number that begins there, or
@@ -139,8 +178,6 @@ func (l *lexer) unexpected() *Error {
 		return errorAt(at, "Write AND instead of &.")
 	case r == '|':
 		return errorAt(at, "Write OR instead of |.")
-	case r == '%':
-		return errorAt(at, "%% belongs in quotes after LIKE, as in tenant LIKE 'a%%'.")
 	case r == utf8.RuneError && n == 1:
 		return errorAt(at, "Byte 0x%02X is not UTF-8: write \\x%02x in double quotes.", l.src[l.pos], l.src[l.pos])
 	case !unicode.IsPrint(r):

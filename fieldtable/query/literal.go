@@ -2,8 +2,11 @@ package query
 
 import (
 	"bytes"
+	"math/big"
 	"strings"
 	"time"
+
+	"github.com/headerglass/headerglass/fieldtable"
 )
 
 type literalKind uint8
@@ -22,6 +25,11 @@ type literal struct {
 	kind literalKind
 	text []byte // a number's as it was written
 	num  number
+	// asWord: the number is not written with digits alone, so it also equals what is displayed as
+	// it is written, as a word does.
+	asWord bool
+	// bare: written without quotes.
+	bare bool
 	// time is what a word or text reads as where isTime is true.
 	time   time.Time
 	isTime bool
@@ -43,6 +51,11 @@ func newLiteral(t token) literal {
 			l.kind, l.num = literalNumber, n
 			return l
 		}
+		if n, ok := suffixedNumber(t.text); ok {
+			l.kind, l.num, l.asWord = literalNumber, n, true
+			return l
+		}
+		l.bare = true
 		fallthrough
 	default:
 		l.isBool = isBoolWord(t.text)
@@ -50,6 +63,54 @@ func newLiteral(t token) literal {
 	}
 	l.time, l.isTime = parseTime(t.text)
 	return l
+}
+
+// suffixedNumber reads numbers as Java writes them: 5L, 1.5f, 2d, 0xFF.
+func suffixedNumber(s string) (number, bool) {
+	const maxHex = 64
+	if digits, ok := hexDigits(s); ok && len(digits) <= maxHex {
+		n, ok := new(big.Int).SetString(digits, 16)
+		if !ok {
+			return number{}, false
+		}
+		return parseNumber(n.String())
+	}
+	if s == "" || strings.IndexByte("lLfFdD", s[len(s)-1]) < 0 {
+		return number{}, false
+	}
+	n, ok := parseNumber(s[:len(s)-1])
+	if last := s[len(s)-1]; last != 'l' && last != 'L' {
+		n.exact = false
+	} else if !n.exact {
+		return number{}, false
+	}
+	return n, ok
+}
+
+// plainDigits are those of a number that is written in another notation.
+func plainDigits(n number, written string) string {
+	if digits, ok := hexDigits(written); ok {
+		v, _ := new(big.Int).SetString(digits, 16)
+		return v.String()
+	}
+	digits := written[:len(written)-1]
+	if !n.exact && leadingDigits([]byte(digits)) == len(digits) {
+		digits += ".0"
+	}
+	return digits
+}
+
+// hexDigits returns what stands behind 0x.
+func hexDigits(s string) (string, bool) {
+	if len(s) < 3 || s[0] != '0' || s[1] != 'x' && s[1] != 'X' {
+		return "", false
+	}
+	return s[2:], true
+}
+
+// octal reports whether s is written as an octal number is in Java, C and SQL's dialects of them.
+func octal(s string) bool {
+	return len(s) > 1 && s[0] == '0' && leadingDigits([]byte(s)) == len(s)
 }
 
 // parseTime reads RFC 3339; the zone (then UTC), the seconds and the time of day
@@ -67,6 +128,15 @@ func parseTime(s string) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
+}
+
+// constant is the literal as one side of a calculation.
+func (l *literal) constant() (*constant, *Error) {
+	t := token{kind: tokText, text: string(l.text)}
+	if l.kind == literalNumber || l.isBool && l.bare {
+		t.kind = tokWord
+	}
+	return newConstant(t)
 }
 
 func (l *literal) append(dst []byte) []byte {
@@ -91,6 +161,9 @@ func (l *literal) equals(s *Scratch, d *datum) truths {
 	if sign, ok := l.cmp(d); ok && sign == 0 {
 		return isYes
 	}
+	if l.asWord {
+		return truthOf(l.equalsWord(s.displayed(d), d))
+	}
 	if l.kind != literalWord {
 		return isNo
 	}
@@ -103,6 +176,15 @@ func (l *literal) equals(s *Scratch, d *datum) truths {
 		}
 	}
 	return truthOf(bytes.Equal(s.displayed(d), l.text))
+}
+
+// equalsWord is for a number that is also a word. Octets are displayed as their hex digits.
+func (l *literal) equalsWord(displayed []byte, d *datum) bool {
+	if d.value != nil && d.value.Kind() == fieldtable.KindBytes {
+		digits, ok := hexDigits(string(l.text))
+		return ok && strings.EqualFold(digits, string(displayed))
+	}
+	return bytes.Equal(displayed, l.text)
 }
 
 // cmp orders a value against the literal; ok is false where the two types have

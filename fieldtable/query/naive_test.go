@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/headerglass/headerglass/fieldtable"
@@ -81,6 +82,10 @@ func naiveEval(n node, table *naiveValue, m archive.Message) truths {
 			})
 		}
 		return result
+	case truthValue:
+		return truthOf(bool(n))
+	case *calculation:
+		return naiveCalculation(n, table, m)
 	case damageCheck:
 		for _, err := range m.Header().All() {
 			if err != nil {
@@ -95,7 +100,7 @@ func naiveEval(n node, table *naiveValue, m archive.Message) truths {
 			var s Scratch
 			return (&Filter{root: n}).match(m, fieldtable.Lenient(), nil, &s)
 		}
-		return naiveCondition(n, table)
+		return naiveCondition(n, table, m)
 	}
 	panic(fmt.Sprintf("%T", n))
 }
@@ -128,11 +133,21 @@ func naiveDuplicate(n *duplicateCheck, table *naiveValue) truths {
 	return isNo
 }
 
-func naiveCondition(c *condition, table *naiveValue) truths {
+func naiveCondition(c *condition, table *naiveValue, m archive.Message) truths {
 	nullary := false // what an absent value leaves unknown
 	switch c.test.(type) {
 	case existence, nullCheck:
 		nullary = true
+	}
+	if c.also != nil && len(c.path.steps) == 0 {
+		seen := table != nil && slices.ContainsFunc(table.fields, func(f naiveField) bool { return f.name == c.path.name })
+		if !seen && (table == nil || !table.damaged) {
+			if c.also.prop != nil {
+				var s Scratch
+				return (&Filter{root: c.also}).match(m, fieldtable.Lenient(), nil, &s)
+			}
+			return naiveCondition(c.also, table, m)
+		}
 	}
 	var values []naiveValue
 	unsure, lacking := false, false
@@ -215,7 +230,7 @@ func naiveTest(t predicate, v naiveValue) truths {
 	void := v.kind == fieldtable.KindVoid
 	switch t := t.(type) {
 	case existence:
-		return isYes
+		return truthOf(t.call || v.kind != fieldtable.KindBool || v.displayed == "true")
 	case nullCheck:
 		return truthOf(!void)
 	case *comparison:
@@ -236,6 +251,13 @@ func naiveTest(t predicate, v naiveValue) truths {
 				result = isYes
 			}
 		}
+		return opposite(t.not, result)
+	case *regularExpression:
+		if void {
+			return isUnknown
+		}
+		isText := v.kind == fieldtable.KindLongStr || v.kind == fieldtable.KindShortStr
+		result := truthOf((isText || t.pattern.kind != literalText) && t.re.MatchString(v.displayed))
 		return opposite(t.not, result)
 	case *likePattern:
 		if void {
@@ -360,7 +382,7 @@ func naiveCompare(op string, v naiveValue, l literal) truths {
 	isText := v.kind == fieldtable.KindLongStr || v.kind == fieldtable.KindShortStr
 	switch {
 	case l.kind == literalNumber:
-		want, _ := new(big.Rat).SetString(string(l.text))
+		want, _ := new(big.Rat).SetString(naiveDigits(string(l.text)))
 		r, inf, err := naiveRat(v)
 		switch {
 		case err == nil && inf != 0:
@@ -386,6 +408,12 @@ func naiveCompare(op string, v naiveValue, l literal) truths {
 		order, ordered = r.Cmp(want), true
 	}
 	equal := ordered && order == 0
+	if l.asWord {
+		equal = equal || v.displayed == string(l.text)
+	}
+	if l.isBool && l.bare {
+		ordered = false
+	}
 	if l.kind == literalWord {
 		equal = equal || v.displayed == string(l.text)
 		if v.kind == fieldtable.KindBool {

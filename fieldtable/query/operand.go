@@ -79,4 +79,13 @@ func (v visitor) holds(s *Scratch, d *datum) truths  { return truthOf(!v.visit(s
 func (visitor) absent() truths                       { return isNo }
 func (visitor) tag(byte, *fieldtable.Dialect) truths { return noOrYes }
 func (visitor) append(dst []byte, _ string) []byte   { return dst }
-func (c condition) with(t predicate) *condition      { c.test = t; return &c }
+
+// with is the condition with another predicate.
+func (c condition) with(t predicate) *condition {
+	c.test = t
+	if c.also != nil {
+		also := *c.also
+		c.also = &also
+	}
+	return c.finish()
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -28,6 +29,11 @@ type parser struct {
 	keys       []string
 	// rename may be nil; it gives the name to read for one that is written.
 	rename func(string) string
+	// headerWord is a bare word that is read as a header's name also on the right; "": none.
+	headerWord string
+	// now is what NOW() and UTC() are, patterns counts the regular expressions.
+	now      time.Time
+	patterns int
 }
 
 func parse(src string) (node, []string, *Error) {
@@ -186,6 +192,12 @@ func (p *parser) primary() (node, *Error) {
 		}
 	}
 	switch {
+	case t.is("(") && p.isValueGroup(), p.isSign(), p.isMoment():
+		left, err := p.sum(nil)
+		if err != nil {
+			return nil, err
+		}
+		return p.comparisonOf(left)
 	case t.is("("):
 		if err := p.enter(t); err != nil {
 			return nil, err
@@ -202,23 +214,23 @@ func (p *parser) primary() (node, *Error) {
 			return nil, p.leftover()
 		}
 		return n, p.expect(")", "to close the parenthesis at byte "+strconv.Itoa(t.off))
-	case t.kind == tokText:
-		return nil, errorAt(
-			t,
-			"Single quotes are for values: a condition begins with a header's name, if need be in double quotes.",
-		)
-	case t.kind == tokWord && isBoolWord(t.text):
-		return nil, errorAt(t, "A condition begins with a header's name: put %s in double quotes if it is one.", t.text)
+	case t.kind == tokWord && isBoolWord(t.text) && p.peek().kind != tokOp:
+		return truthValue(strings.EqualFold(t.text, "true")), p.advance()
+	case t.kind == tokText, t.kind == tokWord && (isBoolWord(t.text) || isNumeric(t.text)):
+		left, err := p.sum(nil)
+		if err != nil {
+			return nil, err
+		}
+		return p.comparisonOf(left)
 	case t.keyword("EXISTS"):
 		return p.exists()
 	case t.kind == tokWord && isKeyword(t.text):
 		return nil, errorAt(t, "%s is part of the language: put it in double quotes if it is a header's name.", t.text)
-	case t.kind == tokWord && isNumber(t.text):
-		return nil, errorAt(t, "A condition begins with a header's name: put %s in double quotes if it is one.", t.text)
 	case t.kind == tokWord && t.text[0] == '$':
 		return p.property()
-	case t.kind == tokWord || t.kind == tokName:
-		if err := p.advance(); err != nil {
+	case t.kind == tokWord || t.kind == tokName || t.is("["):
+		t, err := p.headerName()
+		if err != nil {
 			return nil, err
 		}
 		if t.kind == tokWord && p.tok.is("(") {
@@ -228,7 +240,7 @@ func (p *parser) primary() (node, *Error) {
 		if err != nil {
 			return nil, err
 		}
-		return p.condition(c)
+		return p.asked(c)
 	}
 	return nil, p.expected("Expected a condition, such as tenant or tenant = acme")
 }
@@ -250,10 +262,9 @@ func (p *parser) path(name token) (*condition, *Error) {
 				return nil, err
 			}
 		default:
-			c.slot = slices.Index(p.keys, c.path.name)
-			if c.slot < 0 {
-				c.slot = len(p.keys)
-				p.keys = append(p.keys, c.path.name)
+			c.slot = p.slot(c.path.name)
+			if name.kind == tokWord && len(c.path.steps) == 0 && c.path.name == name.text {
+				return c, p.alias(c, name)
 			}
 			return c, nil
 		}
@@ -265,6 +276,28 @@ func (p *parser) path(name token) (*condition, *Error) {
 			}
 		}
 	}
+}
+
+// slot is the place of a name among the keys.
+func (p *parser) slot(name string) int {
+	at := slices.Index(p.keys, name)
+	if at < 0 {
+		at = len(p.keys)
+		p.keys = append(p.keys, name)
+	}
+	return at
+}
+
+// asked reads what is asked of a header or property, or of the arithmetic that begins with it.
+func (p *parser) asked(c *condition) (node, *Error) {
+	if _, more := operatorOf(p.tok); !more {
+		return p.condition(c)
+	}
+	left, err := p.sum(&operandExpression{c})
+	if err != nil {
+		return nil, err
+	}
+	return p.comparisonOf(left)
 }
 
 func (p *parser) index(c *condition) *Error {
@@ -317,7 +350,7 @@ func (p *parser) property() (node, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := p.condition(c)
+	n, err := p.asked(c)
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +386,7 @@ func (p *parser) function(name token) (node, *Error) {
 	case "type":
 		return p.typeOf()
 	}
-	return nil, errorAt(name, "There is no function %s: there are exists, type, duplicate and malformed.", name.text)
+	return nil, unknownFunction(name)
 }
 
 // argument reads the path of a function.
@@ -387,8 +420,8 @@ func (p *parser) exists() (node, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	c.test = existence{call: c.prop != nil && c.prop.kind == propertyBool}
-	return c, p.expect(")", "after the name")
+	c.test = existence{call: c.prop == nil || c.prop.kind == propertyBool}
+	return c.finish(), p.expect(")", "after the name")
 }
 
 func (p *parser) duplicate() (node, *Error) {
@@ -414,7 +447,7 @@ func (p *parser) typeOf() (node, *Error) {
 		return nil, err
 	}
 	t := &typeCheck{}
-	c.test = t
+	c.test, c.also = t, nil
 	if p.tok.kind == tokOp && (p.tok.text == "=" || p.tok.text == "<>") {
 		t.not = p.tok.text == "<>"
 		if err := p.advance(); err != nil {
@@ -453,9 +486,16 @@ func (p *parser) condition(c *condition) (node, *Error) {
 		if err := p.advance(); err != nil {
 			return nil, err
 		}
+		if p.beginsExpression() {
+			right, err := p.sum(nil)
+			if err != nil {
+				return nil, err
+			}
+			return p.compare(&operandExpression{c}, start.text, right)
+		}
 		l, err := p.literal(c, "after "+start.text, start.text == "=" || start.text == "<>")
 		c.test = &comparison{op: start.text, to: l}
-		return c, err
+		return c.finish(), err
 	}
 	if is, err := p.accept("IS"); err != nil {
 		return nil, err
@@ -468,7 +508,7 @@ func (p *parser) condition(c *condition) (node, *Error) {
 			return nil, p.expected("Expected NULL or NOT NULL after IS")
 		}
 		c.test, c.negate = nullCheck{not}, !not
-		return c, p.advance()
+		return c.finish(), p.advance()
 	}
 	not, err := p.accept("NOT")
 	if err != nil {
@@ -481,11 +521,13 @@ func (p *parser) condition(c *condition) (node, *Error) {
 		return p.in(c, not)
 	case p.tok.keyword("BETWEEN"):
 		return p.between(c, not)
+	case p.tok.keyword("MATCHES"), p.tok.keyword("REGEXP"):
+		return p.matches(c, not)
 	case not:
-		return nil, p.expected("Expected LIKE, IN or BETWEEN after NOT")
+		return nil, p.expected("Expected LIKE, IN, BETWEEN or MATCHES after NOT")
 	}
 	c.test = existence{}
-	return c, nil
+	return c.finish(), nil
 }
 
 // literal reads a value to compare c with; equality: for = and IN.
@@ -502,6 +544,12 @@ func (p *parser) literal(c *condition, where string, equality bool) (literal, *E
 		return literal{}, p.expected("Expected a value %s (in double quotes if it is spelled like that)", where)
 	case t.kind != tokWord && t.kind != tokName && t.kind != tokText:
 		return literal{}, p.expected("Expected a value %s: a word, a number or text in single quotes", where)
+	}
+	if err := refuseOctal(t); err != nil {
+		return literal{}, err
+	}
+	if t.kind == tokWord && p.peek().is("(") {
+		return literal{}, unknownFunction(t)
 	}
 	l := newLiteral(t)
 	if c.prop != nil {
@@ -529,8 +577,8 @@ func (p *parser) like(c *condition, not bool) (node, *Error) {
 		return nil, err
 	} else if given {
 		escape = p.tok.text
-		if p.tok.kind != tokText || len([]rune(escape)) != 1 || escape == "%" || escape == "_" {
-			return nil, p.expected(`Expected one character in single quotes after ESCAPE, as in ESCAPE '\'`)
+		if p.tok.kind != tokText && p.tok.kind != tokName || len([]rune(escape)) != 1 {
+			return nil, p.expected(`Expected one character in quotes after ESCAPE, as in ESCAPE '\'`)
 		}
 		if err := p.advance(); err != nil {
 			return nil, err
@@ -541,7 +589,7 @@ func (p *parser) like(c *condition, not bool) (node, *Error) {
 		return nil, errorAt(at, "%s", problem)
 	}
 	c.test = l
-	return c, nil
+	return c.finish(), nil
 }
 
 func (p *parser) in(c *condition, not bool) (node, *Error) {
@@ -555,7 +603,7 @@ func (p *parser) in(c *condition, not bool) (node, *Error) {
 		return err
 	})
 	c.test = newIn(values, not)
-	return c, err
+	return c.finish(), err
 }
 
 // inList reads ( item, item … ).
@@ -583,7 +631,7 @@ func (p *parser) between(c *condition, not bool) (node, *Error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	low, err := p.literal(c, "after BETWEEN", false)
+	low, lowExpression, err := p.bound(c, "after BETWEEN")
 	if err != nil {
 		return nil, err
 	}
@@ -592,10 +640,30 @@ func (p *parser) between(c *condition, not bool) (node, *Error) {
 	} else if !and {
 		return nil, p.expected("Expected AND and the upper bound after BETWEEN")
 	}
-	high, err := p.literal(c, "after AND", false)
+	high, highExpression, err := p.bound(c, "after AND")
+	switch {
+	case err != nil:
+		return nil, err
+	case lowExpression == nil && highExpression == nil:
+		c.test = &betweenBounds{not: not, low: low, high: high}
+		return c.finish(), nil
+	case lowExpression == nil:
+		lowExpression, err = low.constant()
+	case highExpression == nil:
+		highExpression, err = high.constant()
+	}
 	if err != nil {
 		return nil, err
 	}
-	c.test = &betweenBounds{not: not, low: low, high: high}
-	return c, nil
+	return p.within(&operandExpression{c}, lowExpression, highExpression, not)
+}
+
+// bound reads a value, or an expression where there is more.
+func (p *parser) bound(c *condition, where string) (l literal, e expression, err *Error) {
+	if p.beginsExpression() {
+		e, err = p.sum(nil)
+		return literal{}, e, err
+	}
+	l, err = p.literal(c, where, false)
+	return l, nil, err
 }

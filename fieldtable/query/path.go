@@ -93,7 +93,7 @@ func bareStep(name string) bool {
 			return false
 		}
 	}
-	return name != "" && !isKeyword(name)
+	return name != "" && !isKeyword(name) && !hasAlias(name)
 }
 
 // presence says what came of looking for a value.

@@ -151,13 +151,21 @@ func randomFilter(r *rand.Rand, depth int) string {
 			"é",
 			"''",
 			`""`,
-			"05",
+			"5L",
 			"61",
 			"61636d65",
 		)
 	}
 	maybeNot := pick(r, "", "NOT ")
-	switch r.Intn(12) {
+	switch r.Intn(16) {
+	case 12:
+		return randomExpression(r, 2) + " " + pick(r, "=", "<>", "<", "<=", ">", ">=") + " " + randomExpression(r, 2)
+	case 13:
+		return "(" + randomExpression(r, 1) + ") + 1 " + maybeNot + pick(r, "BETWEEN -1 AND b", "IN (5, b, 'x')")
+	case 14:
+		return path + " " + maybeNot + "MATCHES " + pick(r, "'^a'", `"5"`, "'(?i)TRUE|b$'", `"^[0-9]+$"`)
+	case 15:
+		return pick(r, "TRUE", "false", "5 < a", "'acme' = b", "TRUE = c", "a.b BETWEEN 1 AND c + 1", "EXISTS("+path+")", "JMSType = x", "a.d")
 	case 0:
 		return path
 	case 1:
@@ -198,6 +206,21 @@ func randomFilter(r *rand.Rand, depth int) string {
 	default:
 		return path + " " + pick(r, "=", "<>", "<", "<=", ">", ">=") + " " + literal()
 	}
+}
+
+func randomExpression(r *rand.Rand, depth int) string {
+	if depth > 0 && r.Intn(3) > 0 {
+		left, right := randomExpression(r, depth-1), randomExpression(r, depth-1)
+		switch r.Intn(7) {
+		case 0:
+			return "(" + left + " " + pick(r, "+", "-", "*", "/", "%") + " " + right + ")"
+		case 1:
+			return "- (" + left + ")"
+		default:
+			return left + " " + pick(r, "+", "-", "*", "/", "%") + " " + right
+		}
+	}
+	return pick(r, "a", "b", "c", "[d e]", `"and"`, "a[0]", "b[1].a", "$size", "$priority", "5", "0", "-0.5", "1e2", "2L", "1.5f", "0xFF", "'5'", "'x'", "9007199254740993")
 }
 
 // oracle is what the naive evaluator says.

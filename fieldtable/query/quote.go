@@ -38,15 +38,18 @@ func appendText(dst []byte, s string) []byte {
 
 // appendName writes a header's name, bare where that reads back as the same.
 func appendName(dst []byte, s string) []byte {
-	if isWord(s) && s[0] != '$' && !isKeyword(s) && !isNumber(s) {
+	if isWord(s) && s[0] != '$' && !isKeyword(s) && !isNumeric(s) && !isOperator(s) && !hasAlias(s) {
 		return append(dst, s...)
 	}
 	return appendQuoted(dst, s)
 }
 
+// isOperator reports whether a word is an arithmetic operator, or begins a comment.
+func isOperator(s string) bool { return s == "-" || s == "/" || s == "--" }
+
 // appendWord writes a value that stands for displayed text.
 func appendWord(dst []byte, s string) []byte {
-	if isWord(s) && !isNumber(s) && (!isKeyword(s) || isBoolWord(s)) {
+	if isWord(s) && !isNumeric(s) && !isOperator(s) && (!isKeyword(s) || isBoolWord(s)) {
 		return append(dst, s...)
 	}
 	return appendQuoted(dst, s)

@@ -9,6 +9,8 @@ import (
 type shapeView struct {
 	shape   *archive.Shape
 	dialect *fieldtable.Dialect
+	// values: what a header says is left open, which its type does not settle.
+	values bool
 }
 
 // matchShape decides by the names and types of a message's headers alone. d is
@@ -23,8 +25,9 @@ func (q *Filter) matchShape(sh *archive.Shape, d *fieldtable.Dialect) (t truths,
 		}
 		return t, q.MatchesAll()
 	}
-	t = q.root.shape(&shapeView{sh, d})
-	return t, q.byShape || t == isYes || t&isYes == 0
+	v := shapeView{shape: sh, dialect: d}
+	t = q.root.shape(&v)
+	return t, q.byShape && !v.values || t == isYes || t&isYes == 0
 }
 
 // settledByShape reports whether a message's shape alone gives n's verdict. For a damaged shape
@@ -40,8 +43,10 @@ func settledByShape(n node) bool {
 			}
 		}
 		return true
+	case *calculation:
+		return false
 	case *condition:
-		if n.prop != nil || len(n.path.steps) > 0 {
+		if n.prop != nil || n.also != nil || len(n.path.steps) > 0 {
 			return false
 		}
 		switch n.test.(type) {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -65,6 +66,15 @@ func (p *property) equal(text string, unit fieldtable.Unit) string {
 		text = thousandths(text) // a number is compared in seconds
 	}
 	return "$" + p.name + " = " + text
+}
+
+// PresenceCondition writes the filter "has it" for a header's path, whose values have these kinds:
+// the name alone, unless one may be a boolean, which a name alone takes at its word.
+func PresenceCondition(path string, kinds ...fieldtable.Kind) string {
+	if slices.Contains(kinds, fieldtable.KindBool) {
+		return "EXISTS(" + path + ")"
+	}
+	return path
 }
 
 // TypeConditions writes the filters "has this type tag" and "has another" for a header's path.

@@ -23,9 +23,9 @@ type List struct {
 	Incomplete bool   // the time budget ended before the page was full; Older goes on from there
 	// Empty says why there are no rows; ignored while there are some.
 	Empty EmptyReason
-	// Nearest are filters like one that matched nothing, with names that were seen.
-	Nearest []string
-	Last    uint64 // the newest sequence number this page has taken into account: where live begins
+	// Notes say what a filter that matched nothing may have been meant to be.
+	Notes []query.Note
+	Last  uint64 // the newest sequence number this page has taken into account: where live begins
 }
 
 // Column is an extra column: the value at a path, with the links that take the column out and sort

@@ -323,7 +323,7 @@ func (b *treeBuilder) node(f fieldtable.Field, index int, array bool, path strin
 		n.Hint = b.hints[f.Value.Offset()]
 	}
 	if !array && level == 1 && b.Links.State.At == 0 {
-		n.Filter = path
+		n.Filter = query.PresenceCondition(path, f.Value.Kind())
 	}
 	if facts.Without(b.Removed, f.Value) {
 		n.Value = Value{Class: n.Value.Class, Kind: n.Value.Kind, Tag: n.Value.Tag, Removed: true}

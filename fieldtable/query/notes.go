@@ -1,0 +1,224 @@
+package query
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+)
+
+// Note says what in a filter may mean something else than was meant.
+type Note struct {
+	// Text is one or two sentences.
+	Text string
+	// Readings are filters that were perhaps meant, the likeliest first; there may be none.
+	Readings []string
+}
+
+const (
+	maxNotes    = 5
+	maxReadings = 3
+	maxCompare  = 200 // names seen that a missing one is compared with
+)
+
+// Notes looks at the names of a filter beside those that were seen: which of them no message has,
+// and which words that are compared as text are also a header's name. The filter itself may match
+// all the same.
+func (q *Filter) Notes(seen []archive.KeyCount) []Note {
+	names := make(map[string]bool, len(seen))
+	for _, k := range seen {
+		names[k.Key] = true
+	}
+	var notes []Note
+	noted := map[string]bool{}
+	visit(q.root, func(c *condition) {
+		if c.prop == nil && !noted["name "+c.path.name] && !names[c.path.name] {
+			noted["name "+c.path.name] = true
+			if note, ok := q.missing(c, names, seen); ok {
+				notes = append(notes, note)
+			}
+		}
+		for _, word := range words(c.test) {
+			if !noted["word "+word] && names[word] {
+				noted["word "+word] = true
+				notes = append(notes, q.alsoName(word))
+			}
+		}
+	})
+	return notes[:min(len(notes), maxNotes)]
+}
+
+// visit shows the conditions of a filter, those in calculations included, in the order written.
+func visit(n node, show func(*condition)) {
+	switch n := n.(type) {
+	case negation:
+		visit(n.of, show)
+	case *junction:
+		for _, of := range n.written {
+			visit(of, show)
+		}
+	case *calculation:
+		n.left.conditions(show)
+		n.right.conditions(show)
+	case *condition:
+		show(n)
+	}
+}
+
+// words are the bare words that a value is compared with.
+func words(p predicate) (found []string) {
+	add := func(l *literal) {
+		if l.bare && l.kind == literalWord && !l.isBool {
+			found = append(found, string(l.text))
+		}
+	}
+	switch p := p.(type) {
+	case *comparison:
+		add(&p.to)
+	case *betweenBounds:
+		add(&p.low)
+		add(&p.high)
+	case *inList:
+		for i := range p.values {
+			add(&p.values[i])
+		}
+	}
+	return found
+}
+
+func (q *Filter) alsoName(word string) Note {
+	n := Note{Text: word + " is compared as text here, and is also the name of a header."}
+	if filter, ok := q.reread(&parser{headerWord: word}); ok {
+		n.Readings = []string{filter}
+	}
+	return n
+}
+
+// missing is for a name that no message has at top level. ok is false where it means something else
+// that may be there.
+func (q *Filter) missing(c *condition, names map[string]bool, seen []archive.KeyCount) (n Note, ok bool) {
+	if c.also != nil && (c.also.prop != nil || names[c.also.path.name]) {
+		return Note{}, false
+	}
+	name := c.path.name
+	n.Text = "No message that is kept has a header " + string(appendName(nil, name)) + "."
+	if filter, ok := q.apart(name, names); ok {
+		n.Text += " Names may hold - and /: arithmetic needs spaces around them."
+		n.Readings = append(n.Readings, filter)
+	}
+	n.Readings = append(n.Readings, q.nearest(name, seen)...)
+	return n, true
+}
+
+// apart reads a name such as weight-1 or 17/4 as arithmetic, if each part of it is a number or a name
+// that was seen.
+func (q *Filter) apart(name string, names map[string]bool) (string, bool) {
+	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '/' })
+	if len(parts) < 2 {
+		return "", false
+	}
+	for _, part := range parts {
+		if !isNumber(part) && !names[part] {
+			return "", false
+		}
+	}
+	spaced := strings.NewReplacer("-", " - ", "/", " / ").Replace(name)
+	var b strings.Builder
+	l := lexer{src: q.text}
+	for last := 0; ; {
+		t, err := l.next()
+		if err != nil {
+			return "", false
+		}
+		b.WriteString(q.text[last:t.off])
+		if last = t.end; t.kind == tokWord && t.text == name {
+			b.WriteString(spaced)
+		} else {
+			b.WriteString(q.text[t.off:t.end])
+		}
+		if t.kind == tokEnd {
+			break
+		}
+	}
+	filter, err := Compile(b.String())
+	if err != nil {
+		return "", false
+	}
+	return filter.text, true
+}
+
+// nearest are the filters that this one becomes with a name that was seen and resembles a missing
+// one in the place of that.
+func (q *Filter) nearest(missing string, seen []archive.KeyCount) []string {
+	type near struct {
+		filter   string
+		distance int
+	}
+	var found []near
+	for _, k := range seen[:min(len(seen), maxCompare)] {
+		if d := distance(fold(missing), fold(k.Key)); d <= max(len(missing)/3, 1) {
+			rename := func(name string) string {
+				if name == missing {
+					return k.Key
+				}
+				return name
+			}
+			if filter, ok := q.reread(&parser{rename: rename}); ok {
+				found = append(found, near{filter, d})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
+	var filters []string
+	for _, n := range found[:min(len(found), maxReadings)] {
+		filters = append(filters, n.filter)
+	}
+	return filters
+}
+
+// reread is the filter as the parser reads it, if that makes another one.
+func (q *Filter) reread(p *parser) (string, bool) {
+	p.lex.src = q.text
+	root, err := p.parse()
+	if err != nil {
+		return "", false
+	}
+	text := string(root.append(nil))
+	return text, text != q.text
+}
+
+// fold makes names comparable that differ only in case and punctuation.
+func fold(s string) string {
+	const most = 64
+	s = s[:min(len(s), most)]
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '-', '_', '.', ':', ' ':
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+// distance is the number of bytes to insert, delete or replace to get from a
+// to b (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
