@@ -12,13 +12,7 @@ import (
 )
 
 type serveCmd struct {
-	Amqp         secret `default:"amqp://guest:guest@localhost:5672/" placeholder:"URL"      help:"The broker, amqp:// or amqps://user:password@host:port/vhost, or @FILE with it. HEADERGLASS_AMQP keeps it out of the process list."`
-	AmqpUser     string `                                             placeholder:"NAME"     help:"The user name, in place of the URL's."`
-	AmqpPassword secret `                                             placeholder:"PASSWORD" help:"The password, in place of the URL's, or @FILE with it."`
-	CaFile       string `                                             placeholder:"PEM"      help:"Certificates to trust for amqps, in place of the system's."                                                                         type:"existingfile"`
-	CertFile     string `                                             placeholder:"PEM"      help:"Client certificate for amqps."                                                                                                      type:"existingfile"`
-	KeyFile      string `                                             placeholder:"PEM"      help:"Its private key."                                                                                                                   type:"existingfile"`
-	ServerName   string `                                             placeholder:"NAME"     help:"The name that the broker's certificate must have, in place of the URL's host."`
+	connectionFlags
 
 	Queue    string   `placeholder:"NAME"  help:"The queue or stream to read."`
 	Mode     string   `                    help:"peek gives every message back on exit; drain removes what it has stored (${default})."                 default:"peek" enum:"peek,drain"`
@@ -109,14 +103,7 @@ func (c *serveCmd) Run(ctx context.Context, std stdio) error {
 		defer kept.Close()
 	}
 	publish := c.publishCommand()
-	return c.explore(ctx, std, a, d, broker.Config{
-		URL:                   c.Amqp.value,
-		Username:              c.AmqpUser,
-		Password:              c.AmqpPassword.value,
-		CAFile:                c.CaFile,
-		CertFile:              c.CertFile,
-		KeyFile:               c.KeyFile,
-		ServerName:            c.ServerName,
+	cfg := broker.Config{
 		Mode:                  mode,
 		Queue:                 c.Queue,
 		Exchange:              c.Exchange,
@@ -130,7 +117,9 @@ func (c *serveCmd) Run(ctx context.Context, std stdio) error {
 		AcceptRedeliveryCount: c.AcceptRedeliveryCount,
 		ManagementURL:         c.Management.value,
 		ExitOnError:           c.ExitOnError,
-	}, func(s source.Status) source.Status {
+	}
+	c.connect(&cfg)
+	return c.explore(ctx, std, a, d, cfg, func(s source.Status) source.Status {
 		s.PublishCommand = publish
 		return s
 	})
