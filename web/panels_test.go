@@ -168,7 +168,7 @@ func TestDamagedAreOffered(t *testing.T) {
 	f.fill(3)
 	cut := table("before", "1", "tenant", "t1")
 	f.add(message{headers: append(cut[:len(cut)-6], "Zxxxxx"...)})
-	r := f.get("/?q=tenant+%3D+%27t1%27").want(http.StatusOK).wantText("1 damaged could not be decided: show them")
+	r := f.get("/?q=tenant+%3D+%27t1%27").want(http.StatusOK).wantText("1 damaged could not be decided: show it")
 	if got := fmt.Sprint(r.rows()); got != "[2]" {
 		t.Errorf("rows %s", got)
 	}
