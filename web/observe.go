@@ -15,6 +15,7 @@ import (
 // ending more than that one response.
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.RemoteAddr = s.cfg.Proxies.Client(r)
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		start := s.cfg.Now()
 		defer func() {

@@ -58,9 +58,13 @@ type Config struct {
 	MaxQueries int
 	// QueryBudget is how long one listing looks for matches. 0: query.DefaultBudget.
 	QueryBudget time.Duration
-	// MaxLive and MaxLivePerAddr cap the live feeds, in all and for one remote address; 0: as package
-	// live has them.
+	// MaxLive and MaxLivePerAddr cap the live feeds, in all and for one remote address; 0: as
+	// package live has them.
 	MaxLive, MaxLivePerAddr int
+	// Proxies are trusted to say by X-Forwarded-For who sent a request.
+	Proxies access.Proxies
+	// MaxConns is how many connections may be open beside the live feeds. 0: 2048.
+	MaxConns int
 	// Budget is how many bytes work in progress may take. 0: 32 MiB.
 	Budget int64
 	// ExportLimit is the most messages one export holds. 0: DefaultExportLimit.
@@ -119,6 +123,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.MaxQueries == 0 {
 		cfg.MaxQueries = DefaultQueries
+	}
+	if cfg.MaxConns == 0 {
+		cfg.MaxConns = 2048
 	}
 	if cfg.Budget == 0 {
 		cfg.Budget = 32 << 20
@@ -211,6 +218,7 @@ func HTTPServer(h http.Handler) *http.Server {
 		DisableGeneralOptionsHandler: true,
 	}
 	if s, ok := h.(*Server); ok {
+		srv.ConnState = access.NewConns(s.cfg.MaxConns).Changed
 		srv.ErrorLog = slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug)
 		srv.RegisterOnShutdown(s.Close)
 	}

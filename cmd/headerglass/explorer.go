@@ -9,14 +9,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/net/netutil"
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
@@ -30,33 +29,30 @@ import (
 // shutdownTime bounds how long open requests may take to end after a signal.
 const shutdownTime = 5 * time.Second
 
-// maxPlainConns is how many connections there may be beside the live feeds. More have to wait, so
-// that they take neither the memory nor the file descriptors that reading the queue needs.
-const maxPlainConns = 2048
-
 // explorerFlags are what serve, demo and replay have in common: keeping messages and showing them.
 type explorerFlags struct {
-	Listen         string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where the explorer listens (${default})."`
-	AuthFile       string        `                         placeholder:"FILE"      help:"Ask for a login: lines of user:hash as htpasswd -B writes them (bcrypt only); read again when it changes."                                                                        type:"existingfile"`
-	TokenFile      string        `                         placeholder:"FILE"      help:"Ask for a login: one token a line, sent as Authorization: Bearer or as the password of HTTP Basic; read again when it changes."                                                   type:"existingfile"`
-	AllowAnonymous bool          `                                                 help:"Let anyone who reaches a --listen address that is not loopback read every message."`
-	TLSCert        string        `                         placeholder:"PEM"       help:"Serve HTTPS with this certificate chain; read again when it changes."                                                                                                             type:"existingfile" name:"tls-cert"`
-	TLSKey         string        `                         placeholder:"PEM"       help:"Its private key."                                                                                                                                                                 type:"existingfile" name:"tls-key"`
-	Redact         redaction     `                         placeholder:"PATTERNS"  help:"Store messages without the values of these headers, at every level, and $$properties: comma-separated, * and ? stand for characters. For example authorization,x-api-*,$$user_id"`
-	AllowHost      []string      `                         placeholder:"HOST"      help:"A host name that browsers may use for the explorer, with its port unless the usual one; localhost and IP addresses always work."`
-	BasePath       string        `                         placeholder:"/PATH"     help:"The path that a proxy serves the explorer under."`
-	Memory         byteSize      `default:"${memory}"         placeholder:"SIZE"      help:"How many bytes of messages to keep; the oldest go first (${default})."`
-	BodyLimit      byteSize      `default:"${body_limit}"          placeholder:"SIZE"      help:"How much of each body to keep (${default})."`
-	Dialect        string        `default:"${dialect}"                                help:"How to read the tags, unless a page asks for another; auto: as qpid-java at Qpid Broker-J, else lenient (${enum})."                                                                                                                                                                   enum:"auto,${dialects}"`
-	MaxLive        int           `default:"${max_live}"                                   help:"How many live feeds may be open (${default})."`
-	MaxLivePerAddr int           `default:"${max_live_per_address}"                                    help:"How many of them for one address; behind a proxy every browser has the proxy's (${default})."                                                                                                         name:"max-live-per-address"`
-	MaxQueries     int           `default:"${max_queries}"                                      help:"How many listings run at once (${default})."`
-	QueryBudget    time.Duration `default:"${query_budget}"                                  help:"How long one listing looks for matches before it shows what it has (${default})."`
-	ExportLimit    int           `default:"${export_limit}"                                 help:"The most messages that one export holds (${default})."`
-	NoExports      bool          `                                                 help:"Refuse every export; single messages can still be downloaded."`
-	TraceUrl       string        `                         placeholder:"URL"       help:"A link for trace ids, with {trace} and optionally {span} in it, such as https://traces.example/trace/{trace}."`
-	LogFormat      string        `default:"text"                                   help:"text or json, to standard error."                                                                                                                                                                                                 enum:"text,json"`
-	LogLevel       slog.Level    `default:"info"                                   help:"debug, info, warn or error (${default})."`
+	Listen         string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where the explorer listens (${default})."`
+	AuthFile       string         `                         placeholder:"FILE"      help:"Ask for a login: lines of user:hash as htpasswd -B writes them (bcrypt only); read again when it changes."                                                                        type:"existingfile"`
+	TokenFile      string         `                         placeholder:"FILE"      help:"Ask for a login: one token a line, sent as Authorization: Bearer or as the password of HTTP Basic; read again when it changes."                                                   type:"existingfile"`
+	AllowAnonymous bool           `                                                 help:"Let anyone who reaches a --listen address that is not loopback read every message."`
+	TLSCert        string         `                         placeholder:"PEM"       help:"Serve HTTPS with this certificate chain; read again when it changes."                                                                                                             type:"existingfile" name:"tls-cert"`
+	TLSKey         string         `                         placeholder:"PEM"       help:"Its private key."                                                                                                                                                                 type:"existingfile" name:"tls-key"`
+	Redact         redaction      `                         placeholder:"PATTERNS"  help:"Store messages without the values of these headers, at every level, and $$properties: comma-separated, * and ? stand for characters. For example authorization,x-api-*,$$user_id"`
+	AllowHost      []string       `                         placeholder:"HOST"      help:"A host name that browsers may use for the explorer, with its port unless the usual one; localhost and IP addresses always work."`
+	TrustedProxy   []netip.Prefix `placeholder:"CIDR" help:"A proxy's network, such as 10.0.0.0/8: what it says in X-Forwarded-For is who limits count for. May be repeated."`
+	BasePath       string         `                         placeholder:"/PATH"     help:"The path that a proxy serves the explorer under."`
+	Memory         byteSize       `default:"${memory}"         placeholder:"SIZE"      help:"How many bytes of messages to keep; the oldest go first (${default})."`
+	BodyLimit      byteSize       `default:"${body_limit}"          placeholder:"SIZE"      help:"How much of each body to keep (${default})."`
+	Dialect        string         `default:"${dialect}"                                help:"How to read the tags, unless a page asks for another; auto: as qpid-java at Qpid Broker-J, else lenient (${enum})."                                                                                                                                                                   enum:"auto,${dialects}"`
+	MaxLive        int            `default:"${max_live}"                                   help:"How many live feeds may be open (${default})."`
+	MaxLivePerAddr int            `default:"${max_live_per_address}"                                    help:"How many of them for one address; behind a proxy every browser has the proxy's (${default})."                                                                                                         name:"max-live-per-address"`
+	MaxQueries     int            `default:"${max_queries}"                                      help:"How many listings run at once (${default})."`
+	QueryBudget    time.Duration  `default:"${query_budget}"                                  help:"How long one listing looks for matches before it shows what it has (${default})."`
+	ExportLimit    int            `default:"${export_limit}"                                 help:"The most messages that one export holds (${default})."`
+	NoExports      bool           `                                                 help:"Refuse every export; single messages can still be downloaded."`
+	TraceUrl       string         `                         placeholder:"URL"       help:"A link for trace ids, with {trace} and optionally {span} in it, such as https://traces.example/trace/{trace}."`
+	LogFormat      string         `default:"text"                                   help:"text or json, to standard error."                                                                                                                                                                                                 enum:"text,json"`
+	LogLevel       slog.Level     `default:"info"                                   help:"debug, info, warn or error (${default})."`
 }
 
 // AfterApply refuses to show messages to a network by accident.
@@ -231,6 +227,7 @@ func (f *explorerFlags) show(
 		QueryBudget:    f.QueryBudget,
 		TraceURL:       f.TraceUrl,
 		Budget:         f.budget(),
+		Proxies:        f.TrustedProxy,
 		ExportLimit:    f.ExportLimit,
 		NoExports:      f.NoExports,
 		Remedies: web.Remedies{
@@ -252,7 +249,6 @@ func (f *explorerFlags) show(
 	if err != nil {
 		return fmt.Errorf("the explorer cannot listen: %w; --listen chooses another address", err)
 	}
-	listener = netutil.LimitListener(listener, f.MaxLive+maxPlainConns)
 	server := web.HTTPServer(site)
 	server.TLSConfig = tlsConfig
 	scheme, serve := "http", server.Serve

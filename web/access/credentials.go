@@ -10,9 +10,11 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,14 +45,16 @@ type Identity digest
 type credentials struct {
 	users  map[string]*user
 	tokens []digest
-	// decoy is hashed against when the user does not exist, so that the time
-	// an answer takes does not tell who does. Nil without users.
-	decoy []byte
-	ids   map[Identity]bool
+	// decoys has a hash of each cost that a user has. A password is compared with one of each, so
+	// that the time an answer takes tells neither who exists nor whose hash costs what. Empty
+	// without users.
+	decoys map[int][]byte
+	ids    map[Identity]bool
 }
 
 type user struct {
 	hash []byte // bcrypt
+	cost int
 	id   Identity
 	// proved is the digest of the password that was found right last.
 	proved atomic.Pointer[digest]
@@ -60,6 +64,7 @@ type user struct {
 type hasher struct {
 	key   [32]byte
 	slots chan struct{}
+	lines lines
 }
 
 func newHasher() *hasher {
@@ -83,7 +88,7 @@ func (h *hasher) digest(kind string, parts ...[]byte) (d digest) {
 // readCredentials reads a file of users as htpasswd -B writes it and a file
 // with one token a line. Either name may be "".
 func (h *hasher) readCredentials(userFile, tokenFile string) (*credentials, error) {
-	c := &credentials{users: make(map[string]*user), ids: make(map[Identity]bool)}
+	c := &credentials{users: make(map[string]*user), decoys: make(map[int][]byte), ids: make(map[Identity]bool)}
 	if userFile != "" {
 		if err := eachLine(userFile, func(line string) error { return h.addUser(c, line) }); err != nil {
 			return nil, err
@@ -115,11 +120,11 @@ func (h *hasher) addUser(c *credentials, line string) error {
 	if c.users[name] != nil {
 		return errors.New("this user stands on an earlier line too")
 	}
-	u := &user{hash: []byte(hash), id: Identity(h.digest("user", []byte(name), []byte(hash)))}
+	u := &user{hash: []byte(hash), cost: cost, id: Identity(h.digest("user", []byte(name), []byte(hash)))}
 	c.users[name] = u
 	c.ids[u.id] = true
-	if c.decoy == nil {
-		c.decoy = u.hash
+	if c.decoys[cost] == nil {
+		c.decoys[cost] = u.hash
 	}
 	return nil
 }
@@ -198,14 +203,24 @@ func (h *hasher) known(c *credentials, p presented) (id Identity, ok bool) {
 	return u.id, subtle.ConstantTimeCompare(proved[:], d[:]) == 1
 }
 
-// prove is known for a password that has to be hashed. It waits its turn and
-// fails with ErrBusy when that takes too long.
-func (h *hasher) prove(ctx context.Context, c *credentials, p presented) (id Identity, ok bool, err error) {
-	if c.decoy == nil || p.user == "" {
+// prove is known for a password that has to be hashed. It waits its turn and fails with ErrBusy
+// when that takes too long. Whoever shares an address waits in one line, and so does whoever tries
+// one name from there: a flood of one makes nobody else wait longer than for one more.
+func (h *hasher) prove(
+	ctx context.Context, c *credentials, p presented, from netip.Prefix,
+) (id Identity, ok bool, err error) {
+	if len(c.decoys) == 0 || p.user == "" {
 		return id, false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, hashWait)
 	defer cancel()
+	for _, line := range []party{{from, p.user}, {network: from}} {
+		leave, err := h.lines.enter(ctx, line)
+		if err != nil {
+			return id, false, ErrBusy
+		}
+		defer leave()
+	}
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
@@ -217,14 +232,58 @@ func (h *hasher) prove(ctx context.Context, c *credentials, p presented) (id Ide
 		return id, true, nil
 	}
 	u := c.users[p.user]
-	if u == nil {
-		_ = bcrypt.CompareHashAndPassword(c.decoy, p.secret)
-		return id, false, nil
+	right := false
+	for cost, decoy := range c.decoys {
+		if u != nil && u.cost == cost {
+			right = bcrypt.CompareHashAndPassword(u.hash, p.secret) == nil
+		} else {
+			_ = bcrypt.CompareHashAndPassword(decoy, p.secret)
+		}
 	}
-	if bcrypt.CompareHashAndPassword(u.hash, p.secret) != nil {
+	if !right {
 		return id, false, nil
 	}
 	d := h.digest("password", []byte(p.user), p.secret)
 	u.proved.Store(&d)
 	return u.id, true, nil
+}
+
+// lines let one through at a time, each.
+type lines struct {
+	mu   sync.Mutex
+	open map[party]*line // guarded by mu; those that somebody is in
+}
+
+type line struct {
+	turn chan struct{} // capacity 1
+	n    int           // who is in it; guarded by lines.mu
+}
+
+// enter waits for the caller's turn in a line, which leave ends.
+func (l *lines) enter(ctx context.Context, key party) (leave func(), err error) {
+	l.mu.Lock()
+	if l.open == nil {
+		l.open = make(map[party]*line)
+	}
+	one := l.open[key]
+	if one == nil {
+		one = &line{turn: make(chan struct{}, 1)}
+		l.open[key] = one
+	}
+	one.n++
+	l.mu.Unlock()
+	out := func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if one.n--; one.n == 0 {
+			delete(l.open, key)
+		}
+	}
+	select {
+	case one.turn <- struct{}{}:
+		return func() { <-one.turn; out() }, nil
+	case <-ctx.Done():
+		out()
+		return nil, ctx.Err()
+	}
 }

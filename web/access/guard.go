@@ -87,11 +87,11 @@ func (g *Guard) Login(r *http.Request) (Identity, error) {
 	if id, ok := g.hash.known(c, p); ok {
 		return id, nil
 	}
-	finish, wait := g.limiter.begin(r.RemoteAddr)
+	finish, wait := g.limiter.begin(r.RemoteAddr, p.user)
 	if wait > 0 {
 		return Identity{}, &LimitError{wait}
 	}
-	id, ok, err := g.hash.prove(r.Context(), c, p)
+	id, ok, err := g.hash.prove(r.Context(), c, p, Network(r.RemoteAddr))
 	finish(err == nil && !ok)
 	switch {
 	case err != nil:

@@ -129,7 +129,7 @@ func TestFailedLoginsOfAnAddressAreLimited(t *testing.T) {
 	// Who is known is not locked out by who is not.
 	g.admits("bob again", g.basic("bob", "bob's"))
 	g.admits("a token", g.bearer(testToken))
-	if finish, _ := g.limiter.begin("198.51.100.7:1"); finish == nil {
+	if finish, _ := g.limiter.begin("198.51.100.7:1", "ann"); finish == nil {
 		t.Error("another address has to wait too")
 	}
 	g.clock.forward(addrFailInterval)

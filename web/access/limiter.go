@@ -10,25 +10,29 @@ import (
 )
 
 const (
-	// An address may fail so often at once, and then once in every interval.
+	// An address may fail so often at once with one user's name, and then once in every interval.
 	addrFailures       = 20
 	addrFailInterval   = 3 * time.Second
-	totalFailures      = 100
-	totalFailInterval  = 200 * time.Millisecond
-	maxLimitedAddrs    = 4096
+	maxLimited         = 4096
 	ipv6PrefixBits     = 64 // a network, since whoever has one has all its addresses
 	minLoginRetryAfter = time.Second
 )
 
-// limiter bounds failed logins, from one address and in all. A login
-// under way counts as failed until it has succeeded, so that many at once
-// are no way around it.
+// limiter bounds failed logins from one address with one user's name: many people may share an
+// address, and many addresses may try one name, so neither alone may lock anybody out. A login
+// under way counts as failed until it has succeeded, so that many at once are no way around it. How
+// many passwords are hashed in all is for the hasher to bound.
 type limiter struct {
 	now func() time.Time
 
-	mu    sync.Mutex
-	total *failures
-	addrs map[netip.Prefix]*failures // at most maxLimitedAddrs
+	mu  sync.Mutex
+	who map[party]*failures // at most maxLimited
+}
+
+// party is whose failures are counted together.
+type party struct {
+	network netip.Prefix
+	user    string // "" with a token
 }
 
 // failures is a bucket with a token for each failure still allowed.
@@ -42,11 +46,7 @@ func newFailures(interval time.Duration, burst int) *failures {
 }
 
 func newLimiter(now func() time.Time) *limiter {
-	return &limiter{
-		now:   now,
-		total: newFailures(totalFailInterval, totalFailures),
-		addrs: make(map[netip.Prefix]*failures),
-	}
+	return &limiter{now: now, who: make(map[party]*failures)}
 }
 
 // wait is how long until a login may begin; 0: now.
@@ -65,59 +65,50 @@ func (f *failures) finish(now time.Time, failed bool) {
 	}
 }
 
-// begin admits a login from a remote address. The caller calls finish with
-// its outcome, unless wait is above 0: then the login must not be tried
-// before that has passed.
-func (l *limiter) begin(remote string) (finish func(failed bool), wait time.Duration) {
+// begin admits a login of a user from a remote address. The caller calls finish with its outcome,
+// unless wait is above 0: then the login must not be tried before that has passed.
+func (l *limiter) begin(remote, user string) (finish func(failed bool), wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if wait := l.total.wait(now); wait > 0 {
+	f := l.of(party{Network(remote), user}, now)
+	if wait := f.wait(now); wait > 0 {
 		return nil, wait
 	}
-	addr := l.addr(remote, now)
-	if wait := addr.wait(now); wait > 0 {
-		return nil, wait
-	}
-	l.total.pending++
-	addr.pending++
+	f.pending++
 	return func(failed bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		now := l.now()
-		l.total.finish(now, failed)
-		addr.finish(now, failed)
+		f.finish(l.now(), failed)
 	}, 0
 }
 
-// addr returns the bucket of a remote address.
-func (l *limiter) addr(remote string, now time.Time) *failures {
-	key := Network(remote)
-	f := l.addrs[key]
+func (l *limiter) of(who party, now time.Time) *failures {
+	f := l.who[who]
 	if f != nil {
 		return f
 	}
-	if len(l.addrs) >= maxLimitedAddrs {
+	if len(l.who) >= maxLimited {
 		l.forget(now)
 	}
 	f = newFailures(addrFailInterval, addrFailures)
-	l.addrs[key] = f
+	l.who[who] = f
 	return f
 }
 
-// forget makes room: it drops the addresses that could fail as often as a new
-// one, or any one where there are none such. The total still bounds those.
+// forget makes room: it drops those that could fail as often as a new one, or any one where there
+// are none such. So many failures, each of them hashed, take longer than it takes to be forgiven.
 func (l *limiter) forget(now time.Time) {
-	for key, f := range l.addrs {
+	for who, f := range l.who {
 		if f.pending == 0 && f.tokens.TokensAt(now) >= addrFailures {
-			delete(l.addrs, key)
+			delete(l.who, who)
 		}
 	}
-	for key := range l.addrs {
-		if len(l.addrs) < maxLimitedAddrs {
+	for who := range l.who {
+		if len(l.who) < maxLimited {
 			break
 		}
-		delete(l.addrs, key)
+		delete(l.who, who)
 	}
 }
 

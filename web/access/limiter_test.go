@@ -8,27 +8,33 @@ import (
 	"time"
 )
 
-func TestFailedLoginsInAllAreLimited(t *testing.T) {
+// Whose failures they are decides: those of others count for nobody else.
+func TestFailuresAreCountedApart(t *testing.T) {
 	c := newClock()
 	l := newLimiter(c.Now)
-	fail := func(remote string) time.Duration {
-		finish, wait := l.begin(remote)
-		if wait == 0 {
+	for range 3 * addrFailures {
+		if finish, wait := l.begin("192.0.2.1:1", "ann"); wait == 0 {
 			finish(true)
 		}
-		return wait
 	}
-	for i := range totalFailures {
-		if wait := fail(fmt.Sprintf("[2001:db8:%x::1]:1", i)); wait != 0 {
-			t.Fatalf("failure %d has to wait %v", i+1, wait)
-		}
-	}
-	if wait := fail("192.0.2.1:1"); wait < time.Second {
-		t.Errorf("failure %d has to wait %v", totalFailures+1, wait)
-	}
-	c.forward(totalFailInterval)
-	if wait := fail("192.0.2.1:1"); wait != 0 {
-		t.Errorf("after %v, it has to wait %v", totalFailInterval, wait)
+	for _, tt := range []struct {
+		name, remote, user string
+		waits              bool
+	}{
+		{"the same", "192.0.2.1:2", "ann", true},
+		{"another user at that address", "192.0.2.1:2", "bob", false},
+		{"a token at that address", "192.0.2.1:2", "", false},
+		{"the user at another address", "192.0.2.2:1", "ann", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			finish, wait := l.begin(tt.remote, tt.user)
+			if (wait > 0) != tt.waits {
+				t.Errorf("waits for %v", wait)
+			}
+			if finish != nil {
+				finish(false)
+			}
+		})
 	}
 }
 
@@ -37,19 +43,19 @@ func TestLoginsUnderWayCount(t *testing.T) {
 	l := newLimiter(newClock().Now)
 	var all []func(bool)
 	for range addrFailures {
-		finish, wait := l.begin("192.0.2.1:1")
+		finish, wait := l.begin("192.0.2.1:1", "ann")
 		if wait != 0 {
 			t.Fatal(wait)
 		}
 		all = append(all, finish)
 	}
-	if _, wait := l.begin("192.0.2.1:2"); wait == 0 {
+	if _, wait := l.begin("192.0.2.1:2", "ann"); wait == 0 {
 		t.Error("one more was admitted")
 	}
 	for _, finish := range all {
 		finish(false)
 	}
-	if _, wait := l.begin("192.0.2.1:2"); wait != 0 {
+	if _, wait := l.begin("192.0.2.1:2", "ann"); wait != 0 {
 		t.Errorf("after all succeeded: wait %v", wait)
 	}
 }
@@ -72,14 +78,14 @@ func TestLimitedAddresses(t *testing.T) {
 	}
 	c := newClock()
 	l := newLimiter(c.Now)
-	for i := range 3 * maxLimitedAddrs {
-		if finish, wait := l.begin(fmt.Sprintf("[2001:db8:%x:%x::]:1", i>>16, i&0xffff)); wait == 0 {
+	for i := range 3 * maxLimited {
+		if finish, wait := l.begin(fmt.Sprintf("[2001:db8:%x:%x::]:1", i>>16, i&0xffff), "ann"); wait == 0 {
 			finish(true)
 		}
-		c.forward(totalFailInterval)
+		c.forward(200 * time.Millisecond)
 	}
-	if len(l.addrs) > maxLimitedAddrs {
-		t.Errorf("%d addresses are remembered", len(l.addrs))
+	if len(l.who) > maxLimited {
+		t.Errorf("%d addresses are remembered", len(l.who))
 	}
 }
 
@@ -102,7 +108,7 @@ func TestManyLoginsAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for _, f := range g.limiter.addrs {
+	for _, f := range g.limiter.who {
 		if f.pending != 0 {
 			t.Error("a login is still under way")
 		}

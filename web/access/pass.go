@@ -5,13 +5,14 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"net/http"
+	"strings"
 	"time"
 )
 
-// A pass is a cookie that opens one live feed and nothing else: Safari does not send HTTP Basic with
-// a websocket handshake (WebKit bug 80362), but it sends cookies. It says until when it is good and
-// for whom, under a key that ends with the process. The path of the feed is part of what is signed, so
-// that a pass for one source's feed does not open another's.
+// A pass is a cookie that opens one live feed and nothing else: Safari does not send HTTP Basic
+// with a websocket handshake (WebKit bug 80362), but it sends cookies. It says until when it is
+// good and for whom, under a key that ends with the process. The path of the feed is part of what
+// is signed, so that a pass for one source's feed does not open another's.
 const (
 	passName = "headerglass_live"
 	passTime = 24 * time.Hour
@@ -50,13 +51,14 @@ func (g *Guard) Pass(r *http.Request, feed string) (id Identity, ok bool) {
 
 // GivePass sets a pass for the live feed at this path.
 func (g *Guard) GivePass(w http.ResponseWriter, r *http.Request, id Identity, feed string) {
-	// A Secure cookie would not come back over plain HTTP.
+	// A Secure cookie would not come back over plain HTTP. Whoever claims a proxy that is not there
+	// harms only the cookie that is theirs.
 	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure where the connection is
 		Name:     passName,
 		Value:    g.newPass(id, feed, g.now().Add(passTime)),
 		Path:     feed,
 		MaxAge:   int(passTime / time.Second),
-		Secure:   r.TLS != nil,
+		Secure:   r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https"),
 		HttpOnly: true,
 		SameSite: http.SameSiteStrictMode,
 	})
