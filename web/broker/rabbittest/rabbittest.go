@@ -8,6 +8,7 @@ package rabbittest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -44,6 +46,9 @@ type Options struct {
 	Config string
 	// Advanced, if not empty, is advanced.config.
 	Advanced string
+
+	registry int    // port of the epmd that it registers with; 0: its own
+	cookie   string // that nodes of a cluster share; empty: it makes its own
 }
 
 // Node is a running RabbitMQ node.
@@ -53,6 +58,7 @@ type Node struct {
 	installation                                installation
 	version                                     string
 	dir                                         string
+	registry                                    int // port of the epmd that it registers with
 	port, tlsPort, httpPort, distPort, epmdPort int
 	processes                                   *processes
 	client                                      *http.Client
@@ -121,6 +127,12 @@ func (n *Node) prepare(o Options) error {
 	if n.port, n.tlsPort, n.httpPort, n.distPort, n.epmdPort, err = freePorts(); err != nil {
 		return err
 	}
+	n.registry = cmp.Or(o.registry, n.epmdPort)
+	if o.cookie != "" {
+		if err := os.WriteFile(filepath.Join(n.dir, ".erlang.cookie"), []byte(o.cookie), 0o400); err != nil {
+			return err
+		}
+	}
 	certFile, keyFile, err := n.CA.Issue(n.dir, "server", "localhost", "localhost", "127.0.0.1")
 	if err != nil {
 		return err
@@ -178,7 +190,7 @@ func (n *Node) environment() []string {
 	file := func(name string) string { return filepath.Join(n.dir, name) }
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "HOME=" + n.dir,
-		"ERL_EPMD_PORT=" + strconv.Itoa(n.epmdPort), "ERL_EPMD_ADDRESS=127.0.0.1",
+		"ERL_EPMD_PORT=" + strconv.Itoa(n.registry), "ERL_EPMD_ADDRESS=127.0.0.1",
 		"RABBITMQ_NODENAME=" + n.name(), "RABBITMQ_DIST_PORT=" + strconv.Itoa(n.distPort),
 		"RABBITMQ_CONF_ENV_FILE=" + file("env.conf"), "RABBITMQ_CONFIG_FILE=" + file("rabbitmq.conf"),
 		"RABBITMQ_ADVANCED_CONFIG_FILE=" + file("advanced.config"),
@@ -298,6 +310,23 @@ func (n *Node) Kill() {
 		n.processes.kill()
 		n.processes = nil
 	}
+}
+
+// Terminate asks the node to end in good order, as SIGTERM does, and waits until it has. Restart starts it
+// again.
+func (n *Node) Terminate() error {
+	if n.processes == nil {
+		return nil
+	}
+	if err := n.processes.node.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-n.processes.ended:
+	case <-time.After(startTimeout):
+	}
+	n.Kill()
+	return nil
 }
 
 // Restart starts a killed node again and waits until it serves.
