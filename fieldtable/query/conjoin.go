@@ -22,26 +22,38 @@ func (q *Filter) Conjuncts() []string {
 
 // Conjoin joins a filter and one more condition with AND, unless the filter asks for it already. A
 // filter that does not compile keeps its text, so that its mistake is shown.
-func Conjoin(filter, condition string) string {
+func Conjoin(filter, condition string) string { return Conjoiner(filter)(condition) }
+
+// Conjoiner is Conjoin for many conditions: it reads the filter once.
+func Conjoiner(filter string) func(condition string) string {
 	if filter == "" {
-		return condition
+		return func(condition string) string { return condition }
 	}
 	left, err := Compile(filter)
 	if err != nil {
-		return "(" + filter + ") AND " + condition
+		return func(condition string) string { return "(" + filter + ") AND " + condition }
 	}
-	right, err := Compile(condition)
-	if err != nil {
-		return left.text + " AND " + condition
+	conjuncts, all := left.Conjuncts(), left.MatchesAll()
+	and := string(appendConjunct(nil, left.root)) + " AND "
+	return func(condition string) string {
+		// A page asks for each of hundreds of names; they need no parser.
+		bare := isWord(condition) && string(appendName(nil, condition)) == condition
+		if bare && !all && !slices.Contains(conjuncts, condition) {
+			return and + condition
+		}
+		right, err := Compile(condition)
+		if err != nil {
+			return left.text + " AND " + condition
+		}
+		nodes := []node{left.root, right.root}
+		switch {
+		case all:
+			nodes = nodes[1:]
+		case right.MatchesAll() || slices.Contains(conjuncts, right.conjunct()):
+			nodes = nodes[:1]
+		}
+		return string(join(false, nodes).append(nil))
 	}
-	nodes := []node{left.root, right.root}
-	switch {
-	case left.MatchesAll():
-		nodes = nodes[1:]
-	case right.MatchesAll() || slices.Contains(left.Conjuncts(), right.conjunct()):
-		nodes = nodes[:1]
-	}
-	return string(join(false, nodes).append(nil))
 }
 
 // conjunct is the filter as Conjuncts would have it as one of several.

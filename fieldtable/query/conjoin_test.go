@@ -1,6 +1,9 @@
 package query
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestConjoin(t *testing.T) {
 	for _, tt := range []struct{ filter, condition, want string }{
@@ -23,6 +26,33 @@ func TestConjoin(t *testing.T) {
 		t.Run(tt.filter+"+"+tt.condition, func(t *testing.T) {
 			if got := Conjoin(tt.filter, tt.condition); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// Names, which are joined without being parsed, are joined as the parser would join them.
+func TestConjoinNames(t *testing.T) {
+	names := []string{"tenant", "a.b", "x-death", "a", "or", "true", "5", "my key", "$x", "caf\xe9", "", "-"}
+	for _, filter := range []string{"a", "a AND b", "a OR b", "tenant = 'x' OR b", "NOT a", "(", "  "} {
+		t.Run(filter, func(t *testing.T) {
+			for _, name := range names {
+				condition := Name([]byte(name))
+				right, err := Compile(condition)
+				left, wrong := Compile(filter)
+				if err != nil || wrong != nil {
+					continue
+				}
+				want := string(join(false, []node{left.root, right.root}).append(nil))
+				switch {
+				case left.MatchesAll():
+					want = condition
+				case slices.Contains(left.Conjuncts(), condition):
+					want = left.String()
+				}
+				if got := Conjoin(filter, condition); got != want {
+					t.Errorf("%s and %s: %s, want %s", filter, condition, got, want)
+				}
 			}
 		})
 	}

@@ -96,8 +96,12 @@ func (l Links) GoLive() string {
 }
 
 // And is the newest page under the current filter and one more condition.
-func (l Links) And(condition string) string {
-	return l.Filter(query.Conjoin(l.State.Q, condition))
+func (l Links) And(condition string) string { return l.Ands()(condition) }
+
+// Ands is And for many conditions.
+func (l Links) Ands() func(condition string) string {
+	conjoin := query.Conjoiner(l.State.Q)
+	return func(condition string) string { return l.Filter(conjoin(condition)) }
 }
 
 // Between is the newest page of messages received in [from, to).
