@@ -7,26 +7,41 @@
 //	or        = and { OR and }
 //	and       = not { AND not }
 //	not       = NOT not | "(" or ")" | condition
-//	condition = operand [ comparison value
+//	condition = operand [ comparison right
 //	          | [ NOT ] LIKE value [ ESCAPE text ]
+//	          | [ NOT ] MATCHES text
 //	          | [ NOT ] IN "(" value { "," value } ")"
-//	          | [ NOT ] BETWEEN value AND value
+//	          | [ NOT ] BETWEEN right AND right
 //	          | IS [ NOT ] NULL ]
+//	          | sum ( comparison sum | [ NOT ] BETWEEN sum AND sum | [ NOT ] IN "(" sum { "," sum } ")" )
 //	          | EXISTS "(" operand ")"
 //	          | type "(" path ")" ( ( "=" | "<>" ) value | [ NOT ] IN "(" value … ")" )
 //	          | duplicate "(" [ name ] ")"
 //	          | malformed "(" ")"
+//	          | TRUE | FALSE
 //	comparison = "=" | "<>" | "<" | "<=" | ">" | ">=" ; also == and !=
+//	right     = value | sum
+//	sum       = product { ( "+" | "-" ) product }
+//	product   = signed { ( "*" | "/" | "%" ) signed }
+//	signed    = [ "+" | "-" ] ( number | text | TRUE | FALSE | operand | now "(" ")" | "(" sum ")" )
+//	now       = NOW | UTC
 //	operand   = path | property
 //	path      = name { "." name | "[" index "]" | "[*]" }
 //	value     = number | word | quoted | text
-//	name      = word | quoted
+//	name      = word | quoted | "[" any characters but "]" "]"
 //
 // A word is a run of letters, digits and -_.:$#@/. A quoted word stands in double
 // quotes and may hold anything; \" \\ and \xNN (one byte) are its escapes. Text
 // stands in single quotes, with two of them for one. A property is a word that
 // begins with $, so a header whose name does is quoted, as are names that are
 // keywords or numbers. Keywords, function and property names may be in any case.
+// White space may hold comments: from -- and a space to the end of the line, and /* … */.
+//
+// On the right of a header or property, a word alone is a value. Everywhere else in a sum a word is a
+// header's name, as it is on the right in parentheses or brackets. Since names may hold - and /,
+// these operators need a space before them. What has a value on the left and a header on the right
+// is turned round; BETWEEN and IN with sums are written as comparisons.
+//
 // In a path, the first name is bare or quoted, and a dot in a bare one belongs to
 // it: "stamps".group is a field of the table stamps, stamps.group a header.
 //
@@ -40,6 +55,10 @@
 //	                     timestamps, if it reads as a time             reads as a time
 //	text 'acme'          text of these bytes; timestamps likewise      the same
 //	true, false          booleans; text displayed so                   nothing
+//	5L, 1.5f, 2d, 0xFF   what the number equals, and what is           as the number
+//	                     displayed as that word; 0x of octets
+//
+// A number of digits alone that begins with 0 is refused: it is octal in Java and C.
 //
 // Numbers are compared exactly, whatever their types, with one exception: a literal with a point or
 // an exponent is first rounded to the width of the float that it is compared with, float32 for tag f
@@ -48,7 +67,26 @@
 // equals no float. NaN equals no number and has no order. A time is RFC 3339 text; without a
 // zone it is UTC, and seconds or the time of day may be left out.
 //
+// # Arithmetic
+//
+// Whole numbers and decimals are calculated exactly; / of two whole numbers is their quotient
+// towards zero. With a float, both are floats of the wider of the two: a float32 becomes the float64
+// that has the digits shown of it. Text counts if it reads as a number. Times are seconds, as NOW()
+// is, the moment that the filter was read; UTC() is the same in milliseconds, as RabbitMQ's SQL
+// filters have it, for JMSTimestamp and p.creation_time. What has no value, is no number, is divided by zero or goes beyond 1,000 digits is unknown.
+//
+// # Names of other worlds
+//
+// JMSType, JMSPriority, JMSCorrelationID, JMSMessageID, JMSReplyTo, JMSTimestamp (ms),
+// JMSDeliveryMode ('PERSISTENT' or 'NON_PERSISTENT'), JMSExpiration, JMSRedelivered, JMSXUserID and
+// JMSXAppID mean the header of that name, and the property where a message has none. So do the
+// sections of RabbitMQ's SQL filters: p.x and properties.x, h.x and header.x; a.x and
+// application_properties.x mean the header x. In double quotes each is only a header's name. What
+// AMQP 0-9-1 does not have, such as p.subject, is refused.
+//
 // # Logic
+//
+// A header by itself is no where it is a boolean that is false, and yes where it is anything else.
 //
 // Conditions are yes, no or unknown, as in SQL. A comparison is unknown where its
 // value is absent or void, and < and > are unknown for values that have no order;
@@ -74,7 +112,7 @@
 //
 // A filter has at most MaxSource bytes and MaxConditions conditions, nested at most
 // MaxNesting deep; a list has at most 1,000 values, a path 32 steps, and a run of
-// a LIKE pattern with _ in it 64 characters. LIKE takes one pass over the text. A
+// a LIKE pattern with _ in it 64 characters. It has at most 16 regular expressions of 256 bytes. LIKE takes one pass over the text. A
 // Page stops at its time budget, a Count with its context, both between two
 // messages.
 package query

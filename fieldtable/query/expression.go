@@ -376,8 +376,12 @@ func (o *opposite) value(s *Scratch) result {
 	return x
 }
 
-// nowConstant is NOW() or UTC(), in seconds since 1970 as times are compared with numbers.
+// nowConstant is NOW(), in seconds since 1970 as times are compared with numbers, or UTC(), in
+// milliseconds as RabbitMQ's SQL filters have it.
 func nowConstant(text string, now time.Time) *constant {
+	if text == "UTC()" {
+		return &constant{result: exactResult(resultWhole, big.NewRat(now.UnixMilli(), 1)), text: text}
+	}
 	return &constant{result: exactResult(resultDecimal, big.NewRat(now.UnixMilli(), 1000)), text: text}
 }
 

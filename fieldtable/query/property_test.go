@@ -315,6 +315,7 @@ func TestLaws(t *testing.T) {
 			{a + " AND " + b, b + " AND " + a},
 			{a + " OR " + b, b + " OR " + a},
 			{a, compile(t, a).String()},
+			swapped(r),
 		} {
 			left, right := compile(t, law[0]), compile(t, law[1])
 			for _, m := range messages[:20] {
@@ -324,6 +325,28 @@ func TestLaws(t *testing.T) {
 			}
 		}
 		r.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
+	}
+}
+
+// swapped compares two expressions from either side.
+func swapped(r *rand.Rand) [2]string {
+	left, right := randomExpression(r, 2)+" + 0", randomExpression(r, 2)+" + 0"
+	op := pick(r, "=", "<>", "<", "<=", ">", ">=")
+	return [2]string{left + " " + op + " " + right, right + " " + mirrored(op) + " " + left}
+}
+
+// A value on the left is the same as on the right, turned round.
+func TestSidesSwapped(t *testing.T) {
+	for _, op := range []string{"=", "<>", "<", "<=", ">", ">="} {
+		for _, value := range []string{"5", "-0.1", "'acme'", "TRUE", "1.5f", "0xFF"} {
+			for _, name := range []string{"n", `"a b"`, "x[0].y", "JMSType"} {
+				src := value + " " + op + " " + name
+				want := name + " " + mirrored(op) + " " + value
+				if got := compile(t, src).String(); got != want {
+					t.Errorf("%s is %s, want %s", src, got, want)
+				}
+			}
+		}
 	}
 }
 

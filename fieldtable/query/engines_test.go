@@ -1,0 +1,257 @@
+package query
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/wire"
+)
+
+// engineCase is a selector and whether the engine's documentation has it match engineMessage.
+// differs says why headerglass gives another answer; it is never silent about refusing one.
+type engineCase struct {
+	selector string
+	matches  bool
+	differs  string
+}
+
+func engineMessage(t *testing.T) archive.Message {
+	t.Helper()
+	return archivedOne(t, testMessage{
+		redelivered: true,
+		table: fttest.Table(func(e *fttest.Encoder) {
+			e.Str("car", "blue")
+			e.Str("country", "UK")
+			e.Str("phrase", "100% of it_s")
+			e.Str("empty", "")
+			e.Int32("weight", 2501)
+			e.Int64("n", 5)
+			e.Int64("m", 3)
+			e.Float64("price", 19.99)
+			e.Float32("rate", 0.1)
+			e.Decimal("total", 2, 3998)
+			e.Bool("on", true)
+			e.Bool("off", false)
+			e.Bytes("raw", []byte{0xca, 0xfe})
+			e.Void("nothing")
+		}),
+		props: []wire.Property{
+			{Name: "content_type", Raw: []byte("text/plain")},
+			{Name: "delivery_mode", Raw: []byte{2}},
+			{Name: "priority", Raw: []byte{7}},
+			{Name: "correlation_id", Raw: []byte("c-1")},
+			{Name: "reply_to", Raw: []byte("answers")},
+			{Name: "expiration", Raw: []byte("60000")},
+			{Name: "message_id", Raw: []byte("ID:42")},
+			{Name: "timestamp", Raw: []byte{0, 0, 0, 0, 0x65, 0x53, 0xf1, 0}}, // 1700000000
+			{Name: "type", Raw: []byte("order")},
+			{Name: "user_id", Raw: []byte("guest")},
+			{Name: "app_id", Raw: []byte("shop")},
+		},
+	})
+}
+
+func archivedOne(t *testing.T, m testMessage) archive.Message {
+	t.Helper()
+	stored, err := archived(archive.Config{MaxBytes: 1 << 20}, m).Get(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stored
+}
+
+func TestSelectorsOfJMS(t *testing.T) {
+	runEngine(t, jmsCases())
+}
+
+// jmsCases follow the section on message selectors of the Jakarta Messaging specification 3.1 (3.8.1),
+// which ActiveMQ, Artemis, Qpid Broker-J and RabbitMQ's JMS exchange implement.
+func jmsCases() []engineCase {
+	return []engineCase{
+		{"JMSType = 'order' AND car = 'blue' AND weight > 2500", true, ""},
+		{"JMSType = 'car'", false, ""},
+		{"JMSPriority = 7", true, ""},
+		{"JMSPriority > 7", false, ""},
+		{"JMSPriority BETWEEN 5 AND 9", true, ""},
+		{"JMSCorrelationID = 'c-1'", true, ""},
+		{"JMSCorrelationID LIKE 'c-%'", true, ""},
+		{"JMSMessageID = 'ID:42'", true, ""},
+		{"JMSMessageID IS NOT NULL", true, ""},
+		{"JMSReplyTo = 'answers'", true, ""},
+		{"JMSTimestamp = 1700000000000", true, ""},
+		{"JMSTimestamp > 1700000000", true, ""},
+		{"JMSDeliveryMode = 'PERSISTENT'", true, ""},
+		{"JMSDeliveryMode = 'NON_PERSISTENT'", false, ""},
+		{"JMSDeliveryMode <> 'NON_PERSISTENT'", true, ""},
+		{"JMSRedelivered", true, ""},
+		{"JMSRedelivered = TRUE", true, ""},
+		{"NOT JMSRedelivered", false, ""},
+		{"JMSExpiration > 0", true, ""},
+		{"JMSXUserID = 'guest'", true, ""},
+		{"JMSXGroupID IS NULL", true, ""},
+		{"age BETWEEN 15 AND 19", false, ""},
+		{"age NOT BETWEEN 15 AND 19", false, ""},
+		{"n BETWEEN 5 AND 6", true, ""},
+		{"n NOT BETWEEN 5 AND 6", false, ""},
+		{"5 BETWEEN m AND n", true, ""},
+		{"country IN ('UK', 'US', 'France')", true, ""},
+		{"country NOT IN ('UK', 'US', 'France')", false, ""},
+		{"missing IN ('UK')", false, ""},
+		{"missing NOT IN ('UK')", false, ""},
+		{"car LIKE 'b%e'", true, ""},
+		{"car LIKE 'b_ue'", true, ""},
+		{"car NOT LIKE 'b_ue'", false, ""},
+		{"car LIKE 'B%'", false, ""},
+		{"phrase LIKE '100\\%%' ESCAPE '\\'", true, ""},
+		{"phrase LIKE '%it\\_s' ESCAPE '\\'", true, ""},
+		{"phrase LIKE '100%% of it_s' ESCAPE '%'", true, ""},
+		{"n LIKE '5'", false, ""},
+		{"nothing IS NULL", true, ""},
+		{"missing IS NULL", true, ""},
+		{"car IS NOT NULL", true, ""},
+		{"TRUE", true, ""},
+		{"FALSE", false, ""},
+		{"true AND NOT false", true, ""},
+		{"on", true, ""},
+		{"off", false, ""},
+		{"NOT off", true, ""},
+		{"on = TRUE", true, ""},
+		{"TRUE = on", true, ""},
+		{"on <> FALSE", true, ""},
+		{"on > FALSE", false, ""},
+		{"country >= TRUE", false, ""},
+		{"1 = 1", true, ""},
+		{"1 = 2 OR 'a' = 'a'", true, ""},
+		{"'a' <> 'b'", true, ""},
+		{"5 < n", false, ""},
+		{"5 <= n", true, ""},
+		{"'blue' = car", true, ""},
+		{"m < (n)", true, ""},
+		{"m + 2 = n", true, ""},
+		{"n - 2 = m", true, ""},
+		{"n * m = 15", true, ""},
+		{"n * m - 1 = 14", true, ""},
+		{"n + m * 2 = 11", true, ""},
+		{"(n + m) * 2 = 16", true, ""},
+		{"17 / 4 = 4", true, ""},
+		{"17 / 4.0 = 4.25", true, ""},
+		{"-17 / 4 = -4", true, ""},
+		{"n / 0 = 1", false, ""},
+		{"n / 0 <> 1", false, ""},
+		{"-n = -5", true, "-n after nothing is a word, as names may begin with -; - n is the opposite"},
+		{"- n = -5", true, ""},
+		{"+5 = n", true, ""},
+		{"price = 19.99", true, ""},
+		{"price * 2 = 39.98", true, ""},
+		{"price * 2 = total", true, ""},
+		{"price * 2 >= total", true, ""},
+		{"rate = 0.1", true, ""},
+		{"n = 5L", true, ""},
+		{"n = 5l AND m < 4L", true, ""},
+		{"price < 2e1", true, ""},
+		{"price > .5E1", true, ""},
+		{"price > 19.f", true, ""},
+		{"n = 0x5", true, ""},
+		{"n + 0xFF = 260", true, ""},
+		{"n = 5.", true, ""},
+		{"car = 'blue' AND missing = 1", false, ""},
+		{"car = 'blue' OR missing = 1", true, ""},
+		{"NOT (missing = 1)", false, ""},
+		{"NOT missing = 1 AND car = 'blue'", false, ""},
+		{"missing = 1 OR missing <> 1", false, ""},
+		{"car='blue'AND(n=5)", true, ""},
+		{"not not car = 'blue'", true, ""},
+		{"empty = ''", true, ""},
+		{"empty IS NULL", false, ""},
+		{"car = 'it''s'", false, ""},
+		{"n <> 'x'", false, "values of different types differ; JMS has false"},
+		{"car = 5", false, ""},
+		{"n = '5'", false, ""},
+	}
+}
+
+// sqlCases follow RabbitMQ's documentation of SQL filter expressions for streams, and the AMQP filter
+// expressions 1.0 that they implement.
+func sqlCases() []engineCase {
+	return []engineCase{
+		{"properties.user_id = 'guest' AND properties.message_id LIKE 'ID:%'", true, ""},
+		{"p.content_type = 'text/plain'", true, ""},
+		{"p.correlation_id = 'c-1' AND p.reply_to = 'answers'", true, ""},
+		{"p.creation_time = 1700000000000", true, ""},
+		{"p.creation_time < UTC()", true, ""},
+		{"p.creation_time > UTC() - 1000", false, ""},
+		{"header.priority > 4", true, ""},
+		{"h.priority = 7", true, ""},
+		{"h.durable", true, ""},
+		{"h.ttl >= 60000", true, ""},
+		{"application_properties.car = 'blue'", true, ""},
+		{"a.car = 'blue' AND a.n % 2 = 1", true, ""},
+		{"a.missing IS NULL", true, ""},
+		{"n % 2 = 0", false, ""},
+		{"n % 0 = 1", false, ""},
+		{"weight - 1 = 2500", true, ""},
+		{"weight + 499 >= m * 1000", true, ""},
+		{"raw = 0xcafe", true, ""},
+		{"raw = 0xCAFE", true, ""},
+		{"raw = 0xca", false, ""},
+		{"car IN ('red', 'blue') AND NOT off", true, ""},
+		{"car LIKE '%lu%' ESCAPE '!'", true, ""},
+		{"-- the first line\ncar = 'blue'", true, ""},
+		{"car /* colour */ = 'blue'", true, ""},
+		{"car\f=\t'blue'", true, ""},
+		{"[car] = 'blue'", true, ""},
+		{"car = \"blue\"", true, ""},
+	}
+}
+
+func TestSelectorsOfRabbitMQ(t *testing.T) {
+	runEngine(t, sqlCases())
+}
+
+// Compilers of other engines accept these; headerglass says why not, and what works.
+func TestSelectorsRefusedWithAReason(t *testing.T) {
+	for _, tt := range []struct{ selector, says string }{
+		{"p.subject = 'x'", "AMQP 0-9-1 has no subject"},
+		{"properties.group_sequence > 1", "AMQP 0-9-1 has no group sequence"},
+		{"p.to = 'x'", "AMQP 0-9-1 has no to"},
+		{"h.first_acquirer", "AMQP 0-9-1 has no first acquirer"},
+		{"XPATH '//book'", "Write AND or OR"},
+		{"XPATH('//book')", "not into the body"},
+		{"REGEX('^a', car)", "MATCHES"},
+		{"UPPER(car) = 'BLUE'", "(?i)"},
+		{"n = 0777", "octal"},
+		{"car = NULL", "IS NULL"},
+		{"n == 5 == 5", "one operator"},
+	} {
+		t.Run(tt.selector, func(t *testing.T) {
+			if _, err := Compile(tt.selector); err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("%v, want %s", err, tt.says)
+			}
+		})
+	}
+}
+
+func runEngine(t *testing.T, cases []engineCase) {
+	m := engineMessage(t)
+	same := 0
+	for _, tt := range cases {
+		t.Run(tt.selector, func(t *testing.T) {
+			q, err := Compile(tt.selector)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := q.Match(m, nil, new(Scratch)) == Yes
+			if got == tt.matches {
+				same++
+			}
+			if got != tt.matches && tt.differs == "" {
+				t.Errorf("%s: %v, want %v", q, got, tt.matches)
+			}
+		})
+	}
+	if same*100 < len(cases)*95 {
+		t.Errorf("only %d of %d give the engine's answer", same, len(cases))
+	}
+}
