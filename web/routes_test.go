@@ -18,7 +18,7 @@ import (
 // readmeOnHTTP is what the README says about HTTP.
 func readmeOnHTTP(t *testing.T) string {
 	t.Helper()
-	readme, err := os.ReadFile("../README.md")
+	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,9 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/query"
 )
 
-// The README names every flag of every command, every dialect and every form of a filter.
-func TestReadmeIsComplete(t *testing.T) {
-	raw, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	readme := string(raw)
+// The README names every command, and --help says something of every flag.
+func TestReadmeNamesTheCommands(t *testing.T) {
+	readme := read(t, "../../README.md")
 	parser, err := newParser(&cli{})
 	if err != nil {
 		t.Fatal(err)
@@ -25,19 +21,36 @@ func TestReadmeIsComplete(t *testing.T) {
 			t.Errorf("the README does not name the command %s", command.Name)
 		}
 		for _, flag := range command.Flags {
-			if flag.Name != "help" && !strings.Contains(readme, "`--"+flag.Name) {
-				t.Errorf("the README does not name --%s of %s", flag.Name, command.Name)
+			if strings.TrimSpace(flag.Help) == "" {
+				t.Errorf("%s --help does not say what --%s is", command.Name, flag.Name)
 			}
 		}
 	}
+	if lines := strings.Count(readme, "\n"); lines > 200 {
+		t.Errorf("the README is a front door, and has %d lines", lines)
+	}
+}
+
+// The reference names every dialect and every form of a filter.
+func TestReferenceIsComplete(t *testing.T) {
+	reference := read(t, "../../fieldtable/README.md")
 	for _, d := range fieldtable.Dialects() {
-		if !strings.Contains(readme, "`"+d.Name()+"`") {
-			t.Errorf("the README does not name the dialect %s", d.Name())
+		if !strings.Contains(reference, "`"+d.Name()+"`") {
+			t.Errorf("the reference does not name the dialect %s", d.Name())
 		}
 	}
 	for _, e := range query.Help() {
-		if !strings.Contains(readme, "`"+e.Example+"`") {
-			t.Errorf("the README does not show the filter %s", e.Example)
+		if !strings.Contains(reference, "`"+e.Example+"`") {
+			t.Errorf("the reference does not show the filter %s", e.Example)
 		}
 	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }
