@@ -116,6 +116,8 @@ func (s *Server) statusTable() []struct {
 			remedied("This host name is not one that the explorer answers to", s.cfg.Remedies.Host)},
 		{errOrigin, http.StatusForbidden, "The live feed answers only to pages of the explorer itself."},
 		{errForeign, http.StatusForbidden, "Another site's page asked for this; open the explorer itself."},
+		{access.ErrLongPassword, http.StatusUnauthorized,
+			"A password has at most 72 bytes, since bcrypt looks at no more; set a shorter one."},
 		{access.ErrLogin, http.StatusUnauthorized, "The explorer asks for a login."},
 		{access.ErrBusy, http.StatusServiceUnavailable, "Too many logins are being checked; try again in a moment."},
 		{errNotWebsocket, http.StatusUpgradeRequired, "The live feed speaks websocket only."},

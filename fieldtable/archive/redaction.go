@@ -26,8 +26,9 @@ type Redaction struct {
 
 // ParseRedaction reads a comma-separated list of patterns. In a pattern * stands for any characters
 // and ? for one, letters match in either case, and \ makes the next character plain. A pattern that
-// begins with $ is for basic properties, such as $user_id; any other is for headers. A list without
-// patterns gives nil.
+// begins with $ is for basic properties, such as $user_id; any other is for headers, \$user_id for one
+// that is called so. A list without patterns gives nil. A pattern that matches no header is an error:
+// who asks for redaction must not go without it.
 func ParseRedaction(list string) (*Redaction, error) {
 	if !utf8.ValidString(list) {
 		return nil, errors.New("a pattern is not UTF-8")
@@ -37,6 +38,9 @@ func ParseRedaction(list string) (*Redaction, error) {
 		rest = strings.TrimLeft(rest, " ")
 		property := strings.HasPrefix(rest, "$")
 		g, after, err := cutGlob(rest)
+		if err == nil {
+			err = canMatch(g, strings.TrimSuffix(rest[:len(rest)-len(after)], ","))
+		}
 		switch {
 		case err != nil:
 			return nil, err
@@ -61,6 +65,25 @@ func ParseRedaction(list string) (*Redaction, error) {
 		return nil, nil
 	}
 	return r, nil
+}
+
+// canMatch reports why a pattern, as it is written in text, matches nothing that it is meant for.
+func canMatch(g glob, text string) error {
+	const most = 255 // octets of a name
+	plain := 0
+	for _, r := range g {
+		if r >= 0 {
+			plain += utf8.RuneLen(r)
+		}
+	}
+	text = strings.TrimSpace(text)
+	switch {
+	case strings.Contains(strings.NewReplacer(`\\`, "", `\"`, "").Replace(text), `"`):
+		return fmt.Errorf(`%s: a pattern has no quotes around it; write \$user_id for a header of that name, and \" for a quote`, text)
+	case plain > most:
+		return fmt.Errorf("a pattern is longer than the %d octets that a name has", most)
+	}
+	return nil
 }
 
 // String returns the list that r was read from.

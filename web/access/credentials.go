@@ -25,6 +25,8 @@ const (
 	// A bcrypt hash of this cost takes about a second; one of a greater cost
 	// would let a login block a core for longer.
 	maxBcryptCost = 14
+	// bcryptBytes is how much of a password bcrypt looks at.
+	bcryptBytes = 72
 	// minTokenBytes keeps out tokens that can be guessed.
 	minTokenBytes = 16
 	// maxCredentialsBytes is far above any list of users written by people.
@@ -211,6 +213,9 @@ func (h *hasher) prove(
 ) (id Identity, ok bool, err error) {
 	if len(c.decoys) == 0 || p.user == "" {
 		return id, false, nil
+	}
+	if len(p.secret) > bcryptBytes {
+		return id, false, ErrLongPassword
 	}
 	ctx, cancel := context.WithTimeout(ctx, hashWait)
 	defer cancel()

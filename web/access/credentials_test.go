@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -119,5 +120,23 @@ func TestReadsWhatHtpasswdWrites(t *testing.T) {
 	r.SetBasicAuth("ann", "p")
 	if _, err := a.Login(r); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLongPasswords: bcrypt looks at 72 bytes, so what is longer is refused, whatever it begins with.
+func TestLongPasswords(t *testing.T) {
+	most := strings.Repeat("p", 72)
+	g, err := New(Config{UserFile: write(t, filepath.Join(t.TempDir(), "users"), "ann:"+hashed(t, most)+"\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for password, want := range map[string]error{
+		most: nil, most[1:]: ErrLogin, most + "p": ErrLongPassword, most + "x": ErrLongPassword, strings.Repeat("x", 73): ErrLongPassword,
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.SetBasicAuth("ann", password)
+		if _, err := g.Login(r); err != want || err != nil && !errors.Is(err, ErrLogin) {
+			t.Errorf("%d bytes: %v, want %v", len(password), err, want)
+		}
 	}
 }
