@@ -72,8 +72,10 @@ func checkVerdicts(t *testing.T, m archive.Message, cases []verdictCase) {
 	t.Helper()
 	var s Scratch
 	for _, c := range cases {
-		if got := compile(t, c.filter).Match(m, nil, &s); got != c.want {
-			t.Errorf("%s: %v, want %v", c.filter, got, c.want)
-		}
+		runCase(t, c.filter, func(t *testing.T) {
+			if got := compile(t, c.filter).Match(m, nil, &s); got != c.want {
+				t.Errorf("%s: %v, want %v", c.filter, got, c.want)
+			}
+		})
 	}
 }

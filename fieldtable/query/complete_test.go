@@ -41,14 +41,16 @@ func TestComplete(t *testing.T) {
 		{"nothing", 7, "", 0},
 		{"x", 99, "X-Retry x-death x-only", 0},
 	} {
-		items, start := Complete(s, c.src, c.offset, 20)
-		var got []string
-		for _, i := range items {
-			got = append(got, i.Insert)
-		}
-		if strings.Join(got, " ") != c.want || start != c.start {
-			t.Errorf("Complete(%q, %d) = %q at %d, want %q at %d", c.src, c.offset, got, start, c.want, c.start)
-		}
+		runCase(t, c.src, func(t *testing.T) {
+			items, start := Complete(s, c.src, c.offset, 20)
+			var got []string
+			for _, i := range items {
+				got = append(got, i.Insert)
+			}
+			if strings.Join(got, " ") != c.want || start != c.start {
+				t.Errorf("Complete(%q, %d) = %q at %d, want %q at %d", c.src, c.offset, got, start, c.want, c.start)
+			}
+		})
 	}
 	items, _ := Complete(s, "tenant", 6, 1)
 	if len(items) != 1 || items[0].Count != 2 || items[0].Name != "tenant" {

@@ -225,7 +225,7 @@ func TestSelectorsRefusedWithAReason(t *testing.T) {
 		{"car = NULL", "IS NULL"},
 		{"n == 5 == 5", "one operator"},
 	} {
-		t.Run(tt.selector, func(t *testing.T) {
+		runCase(t, tt.selector, func(t *testing.T) {
 			if _, err := Compile(tt.selector); err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%v, want %s", err, tt.says)
 			}
@@ -237,7 +237,7 @@ func runEngine(t *testing.T, cases []engineCase) {
 	m := engineMessage(t)
 	same := 0
 	for _, tt := range cases {
-		t.Run(tt.selector, func(t *testing.T) {
+		runCase(t, tt.selector, func(t *testing.T) {
 			q, err := Compile(tt.selector)
 			if err != nil {
 				t.Fatal(err)

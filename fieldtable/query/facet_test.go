@@ -118,13 +118,15 @@ func TestBarWidth(t *testing.T) {
 		{60 * 24 * time.Hour, 120, 24 * time.Hour},
 		{300 * 24 * time.Hour, 120, 3 * 24 * time.Hour},
 	} {
-		got := BarWidth(c.span, c.bars)
-		if got != c.want {
-			t.Errorf("BarWidth(%v, %d) = %v, want %v", c.span, c.bars, got, c.want)
-		}
-		if c.span > got*time.Duration(max(c.bars-1, 1)) {
-			t.Errorf("BarWidth(%v, %d): bars of %v do not cover it", c.span, c.bars, got)
-		}
+		t.Run(c.span.String(), func(t *testing.T) {
+			got := BarWidth(c.span, c.bars)
+			if got != c.want {
+				t.Errorf("BarWidth(%v, %d) = %v, want %v", c.span, c.bars, got, c.want)
+			}
+			if c.span > got*time.Duration(max(c.bars-1, 1)) {
+				t.Errorf("BarWidth(%v, %d): bars of %v do not cover it", c.span, c.bars, got)
+			}
+		})
 	}
 }
 
@@ -148,10 +150,12 @@ func TestOperand(t *testing.T) {
 		{"$seq", "1", true, false},
 		{"$message_id", "", false, false},
 	} {
-		cell := operand(t, c.operand).Cell(m, nil, &s)
-		if string(cell.Text) != c.text || cell.Set != c.ok || cell.Damaged != c.damaged {
-			t.Errorf("%s: %q, %v, %v", c.operand, cell.Text, cell.Set, cell.Damaged)
-		}
+		runCase(t, c.operand, func(t *testing.T) {
+			cell := operand(t, c.operand).Cell(m, nil, &s)
+			if string(cell.Text) != c.text || cell.Set != c.ok || cell.Damaged != c.damaged {
+				t.Errorf("%s: %q, %v, %v", c.operand, cell.Text, cell.Set, cell.Damaged)
+			}
+		})
 	}
 	for _, src := range []string{"", "a b", "a = 1", "NOT a", "$nothing", "type(a)", "'a'"} {
 		if _, err := CompileOperand(src); err == nil {

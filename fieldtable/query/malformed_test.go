@@ -99,29 +99,31 @@ func TestDamageBesideTheTable(t *testing.T) {
 		{"the flags go on and end", "003c000000000000000000002001"},
 		{"the fixed part is cut", "003c0000"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			payload, err := hex.DecodeString(c.payload)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a := archive.New(archive.Config{MaxBytes: 1 << 20})
-			a.Writer().Begin(&wire.Delivery{Header: payload}, testTime)
-			a.Writer().Commit()
-			s := a.Snapshot()
-			m, err := s.Get(1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !m.Marks().Damaged {
-				t.Error("not marked")
-			}
-			checkVerdicts(t, m, []verdictCase{{"malformed()", Yes}, {"NOT malformed()", No}})
-			for filter, want := range map[string]uint64{"malformed()": 1, "NOT malformed()": 0} {
-				q := compile(t, filter)
-				if n, err := q.Count(t.Context(), s, PageRequest{}); err != nil || n.Matched != want {
-					t.Errorf("%s counts %d, want %d: %v", filter, n.Matched, want, err)
+		runCase(t, c.name, func(t *testing.T) {
+			runCase(t, c.name, func(t *testing.T) {
+				payload, err := hex.DecodeString(c.payload)
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
+				a := archive.New(archive.Config{MaxBytes: 1 << 20})
+				a.Writer().Begin(&wire.Delivery{Header: payload}, testTime)
+				a.Writer().Commit()
+				s := a.Snapshot()
+				m, err := s.Get(1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !m.Marks().Damaged {
+					t.Error("not marked")
+				}
+				checkVerdicts(t, m, []verdictCase{{"malformed()", Yes}, {"NOT malformed()", No}})
+				for filter, want := range map[string]uint64{"malformed()": 1, "NOT malformed()": 0} {
+					q := compile(t, filter)
+					if n, err := q.Count(t.Context(), s, PageRequest{}); err != nil || n.Matched != want {
+						t.Errorf("%s counts %d, want %d: %v", filter, n.Matched, want, err)
+					}
+				}
+			})
 		})
 	}
 }

@@ -41,7 +41,7 @@ func TestNotes(t *testing.T) {
 		{"a.nobody = 'acme'", []Note{{noHeader + `"a.nobody".`, nil}}},
 		{"n + missing > 5", []Note{{noHeader + "missing.", nil}}},
 	} {
-		t.Run(tt.filter, func(t *testing.T) {
+		runCase(t, tt.filter, func(t *testing.T) {
 			got := compile(t, tt.filter).Notes(seen)
 			if !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("%q, want %q", got, tt.want)

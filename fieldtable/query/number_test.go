@@ -228,7 +228,7 @@ func TestDecimalLiteralsAgainstFloats(t *testing.T) {
 		{"inf = 1e400", No},
 		{"inf > 1e400", Yes},
 	} {
-		t.Run(tt.filter, func(t *testing.T) {
+		runCase(t, tt.filter, func(t *testing.T) {
 			if got := compile(t, tt.filter).Match(m, nil, new(Scratch)); got != tt.want {
 				t.Errorf("%v, want %v", got, tt.want)
 			}

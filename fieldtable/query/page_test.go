@@ -119,34 +119,36 @@ func TestPageRanges(t *testing.T) {
 		{"nothing at that time", PageRequest{From: at(1501)}, 0, 0},
 		{"from after to", PageRequest{From: at(5), To: at(5)}, 0, 0},
 	} {
-		for _, filter := range []string{"", "n", "n > 0", "$seq > 0"} {
-			q := compile(t, filter)
-			c.r.Limit = 5000
-			p, err := q.Page(t.Context(), s, c.r)
-			if err != nil {
-				t.Fatal(err)
+		runCase(t, c.name, func(t *testing.T) {
+			for _, filter := range []string{"", "n", "n > 0", "$seq > 0"} {
+				q := compile(t, filter)
+				c.r.Limit = 5000
+				p, err := q.Page(t.Context(), s, c.r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := seqs(p.Messages)
+				n := uint64(0)
+				if c.first != 0 {
+					n = max(c.first, c.last) - min(c.first, c.last) + 1
+				}
+				if uint64(len(got)) != n || n > 0 && (got[0] != c.first || got[n-1] != c.last) || p.Next != 0 {
+					t.Errorf(
+						"%s, %q: %d messages, want %d … %d; next %d",
+						c.name,
+						filter,
+						len(got),
+						c.first,
+						c.last,
+						p.Next,
+					)
+				}
+				count, err := q.Count(t.Context(), s, c.r)
+				if err != nil || count.Matched != n || !count.Complete {
+					t.Errorf("%s, %q: count %d, want %d: %v", c.name, filter, count.Matched, n, err)
+				}
 			}
-			got := seqs(p.Messages)
-			n := uint64(0)
-			if c.first != 0 {
-				n = max(c.first, c.last) - min(c.first, c.last) + 1
-			}
-			if uint64(len(got)) != n || n > 0 && (got[0] != c.first || got[n-1] != c.last) || p.Next != 0 {
-				t.Errorf(
-					"%s, %q: %d messages, want %d … %d; next %d",
-					c.name,
-					filter,
-					len(got),
-					c.first,
-					c.last,
-					p.Next,
-				)
-			}
-			count, err := q.Count(t.Context(), s, c.r)
-			if err != nil || count.Matched != n || !count.Complete {
-				t.Errorf("%s, %q: count %d, want %d: %v", c.name, filter, count.Matched, n, err)
-			}
-		}
+		})
 	}
 }
 
@@ -352,19 +354,21 @@ func TestExplain(t *testing.T) {
 		{"mod3 = v1 AND missing", 100, 900, 2},
 		{"$size = 0", 1000, 0, 4},
 	} {
-		q := compile(t, c.filter)
-		n, err := q.Count(t.Context(), s, PageRequest{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n.Scanned != c.scanned || n.Skipped != c.skipped || n.Shapes != 4 || n.ShapesMatched != c.shapesMatched ||
-			n.Decoded != 0 ||
-			n.Filter != q.String() {
-			t.Errorf("%s: %+v", c.filter, n.Explain)
-		}
-		if reads := n.BytesRead > 0; reads != (len(q.Keys()) > 0 && c.scanned > 0) {
-			t.Errorf("%s: %d bytes read", c.filter, n.BytesRead)
-		}
+		runCase(t, c.filter, func(t *testing.T) {
+			q := compile(t, c.filter)
+			n, err := q.Count(t.Context(), s, PageRequest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n.Scanned != c.scanned || n.Skipped != c.skipped || n.Shapes != 4 || n.ShapesMatched != c.shapesMatched ||
+				n.Decoded != 0 ||
+				n.Filter != q.String() {
+				t.Errorf("%s: %+v", c.filter, n.Explain)
+			}
+			if reads := n.BytesRead > 0; reads != (len(q.Keys()) > 0 && c.scanned > 0) {
+				t.Errorf("%s: %d bytes read", c.filter, n.BytesRead)
+			}
+		})
 	}
 }
 

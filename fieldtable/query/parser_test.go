@@ -108,18 +108,20 @@ func TestCompilePrintsCanonicalForm(t *testing.T) {
 		{`"JMSType" = 'car'`, `"JMSType" = 'car'`},
 		{"h.priority > 4 AND p.message-id = x", "h.priority > 4 AND p.message-id = x"},
 	} {
-		q, err := Compile(c.src)
-		if err != nil {
-			t.Errorf("Compile(%q): %v", c.src, err)
-			continue
-		}
-		if q.String() != c.want {
-			t.Errorf("Compile(%q) prints %q, want %q", c.src, q, c.want)
-		}
-		again, err := Compile(q.String())
-		if err != nil || again.String() != q.String() {
-			t.Errorf("Compile(%q) prints %v, %v", q, again, err)
-		}
+		runCase(t, c.src, func(t *testing.T) {
+			q, err := Compile(c.src)
+			if err != nil {
+				t.Errorf("Compile(%q): %v", c.src, err)
+				return
+			}
+			if q.String() != c.want {
+				t.Errorf("Compile(%q) prints %q, want %q", c.src, q, c.want)
+			}
+			again, err := Compile(q.String())
+			if err != nil || again.String() != q.String() {
+				t.Errorf("Compile(%q) prints %v, %v", q, again, err)
+			}
+		})
 	}
 }
 
@@ -217,18 +219,20 @@ func TestCompileErrors(t *testing.T) {
 		{strings.Repeat("a OR ", 256) + "a", 1280, 1281, "at most 256 conditions"},
 		{"a IN (" + strings.Repeat("1,", 1000) + "1)", 2006, 2007, "at most 1000"},
 	} {
-		q, err := Compile(c.src)
-		e, ok := errors.AsType[*Error](err)
-		if !ok {
-			t.Errorf("Compile(%.60q) = %v, %v; want an *Error", c.src, q, err)
-			continue
-		}
-		if e.Offset != c.offset || e.End != c.end {
-			t.Errorf("Compile(%.60q): error at %d-%d, want %d-%d: %s", c.src, e.Offset, e.End, c.offset, c.end, e.Msg)
-		}
-		if !strings.Contains(e.Msg, c.msg) || !strings.HasSuffix(e.Msg, ".") || strings.Contains(e.Msg, "\n") {
-			t.Errorf("Compile(%.60q): %q, want one sentence with %q", c.src, e.Msg, c.msg)
-		}
+		runCase(t, c.src, func(t *testing.T) {
+			q, err := Compile(c.src)
+			e, ok := errors.AsType[*Error](err)
+			if !ok {
+				t.Errorf("Compile(%.60q) = %v, %v; want an *Error", c.src, q, err)
+				return
+			}
+			if e.Offset != c.offset || e.End != c.end {
+				t.Errorf("Compile(%.60q): error at %d-%d, want %d-%d: %s", c.src, e.Offset, e.End, c.offset, c.end, e.Msg)
+			}
+			if !strings.Contains(e.Msg, c.msg) || !strings.HasSuffix(e.Msg, ".") || strings.Contains(e.Msg, "\n") {
+				t.Errorf("Compile(%.60q): %q, want one sentence with %q", c.src, e.Msg, c.msg)
+			}
+		})
 	}
 }
 

@@ -60,10 +60,12 @@ func TestMatchShape(t *testing.T) {
 		{"x = 5", damaged, Damaged, false},
 		{"type(n) = S", flat, No, true},
 	} {
-		of, decided := compile(t, c.filter).matchShape(c.shape, fieldtable.Lenient())
-		if v := of.verdict(); v != c.want || decided != c.decided {
-			t.Errorf("%s on %+v: %v, %v; want %v, %v", c.filter, c.shape, v, decided, c.want, c.decided)
-		}
+		runCase(t, c.filter, func(t *testing.T) {
+			of, decided := compile(t, c.filter).matchShape(c.shape, fieldtable.Lenient())
+			if v := of.verdict(); v != c.want || decided != c.decided {
+				t.Errorf("%s on %+v: %v, %v; want %v, %v", c.filter, c.shape, v, decided, c.want, c.decided)
+			}
+		})
 	}
 	l := &archive.Shape{Fields: []archive.ShapeField{{Name: "l", Tag: 'l'}}}
 	if of, decided := compile(t, "type(l) = uint64").matchShape(l, fieldtable.Spec091()); of.verdict() != Yes ||

@@ -181,13 +181,15 @@ func TestConjuncts(t *testing.T) {
 		{"(a OR b) AND NOT (c OR d) AND (e AND f)", []string{"(a OR b)", "NOT (c OR d)", "e", "f"}},
 		{"n BETWEEN 1 AND 2 AND k", []string{"n BETWEEN 1 AND 2", "k"}},
 	} {
-		q := compile(t, tt.filter)
-		got := q.Conjuncts()
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", tt.filter, got, tt.want)
-		}
-		if again := compile(t, strings.Join(got, " AND ")).String(); again != q.String() {
-			t.Errorf("%s: joined again %s, want %s", tt.filter, again, q)
-		}
+		runCase(t, tt.filter, func(t *testing.T) {
+			q := compile(t, tt.filter)
+			got := q.Conjuncts()
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%s: %q, want %q", tt.filter, got, tt.want)
+			}
+			if again := compile(t, strings.Join(got, " AND ")).String(); again != q.String() {
+				t.Errorf("%s: joined again %s, want %s", tt.filter, again, q)
+			}
+		})
 	}
 }

@@ -253,13 +253,15 @@ func TestDecodeLine(t *testing.T) {
 		{"00000004036b6579", `{"dialect":"lenient","length":4,"fields":[],"error":{"offset":8,"reason":"missing_tag","path":"key"}}`},
 		{"00000004046b6579", `{"dialect":"lenient","length":4,"fields":[],"error":{"offset":4,"reason":"name_truncated","path":""}}`},
 	} {
-		encoded, err := hex.DecodeString(c.octets)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := string(typedjson.AppendDecode(nil, fieldtable.View(encoded, nil))); got != c.want {
-			t.Errorf("%s:\n got %s\nwant %s", c.octets, got, c.want)
-		}
+		t.Run(c.octets, func(t *testing.T) {
+			encoded, err := hex.DecodeString(c.octets)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(typedjson.AppendDecode(nil, fieldtable.View(encoded, nil))); got != c.want {
+				t.Errorf("%s:\n got %s\nwant %s", c.octets, got, c.want)
+			}
+		})
 	}
 }
 
