@@ -18,6 +18,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/views"
 	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/views/kit"
 	"github.com/headerglass/headerglass/views/listing"
 	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/sources"
@@ -233,7 +234,12 @@ func row(v sources.View, m archive.Message, req request, scratch *query.Scratch)
 		Duplicates:  marks.Duplicates,
 		Redacted:    m.Redacted(),
 	}
-	r.Keys = v.Preview(m, previewKeys)
+	for _, n := range v.Preview(m, previewKeys) {
+		if n.Times > 1 {
+			n.Name += " ×" + kit.Num(n.Times)
+		}
+		r.Keys = append(r.Keys, n.Name)
+	}
 	for _, o := range req.columns {
 		c := o.Cell(m, req.dialect, scratch)
 		if c.IsHeader() {

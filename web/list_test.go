@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
 )
 
 func (f *fixture) fill(n int) {
@@ -201,4 +202,22 @@ func TestNothingIsDecodedUntilOpened(t *testing.T) {
 	f.get("/api/messages/6").want(http.StatusOK)
 	f.get("/m/7", "HX-Request", "true").want(http.StatusOK)
 	f.get("/metrics").wantText("\nheaderglass_full_decodes_total 3\n")
+}
+
+// A name that thousands of fields have stands on one line with a count, in the list, the panel and the opened message.
+func TestANameRepeatedThousandsOfTimes(t *testing.T) {
+	f := newFixture(t)
+	f.add(message{headers: fttest.Table(func(e *fttest.Encoder) {
+		for range 5000 {
+			e.Str("tenant", "acme")
+		}
+		e.Str("other", "x")
+	})})
+	f.get("/").want(http.StatusOK).wantText("tenant ×5000 · other", "Up to 5000 fields of this name in one message")
+	r := f.get("/m/1?order=size").want(http.StatusOK).
+		wantText("×5000", "show each of the 5000", "duplicate%28tenant%29", "100 % of the table")
+	if n := len(r.body); n > 200_000 {
+		t.Errorf("the page has %d bytes", n)
+	}
+	f.get("/?q=duplicate(tenant)").want(http.StatusOK).wantText("tenant ×5000")
 }

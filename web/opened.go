@@ -42,6 +42,7 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 		Newer:    newer,
 		Now:      p.Now,
 		TraceURL: s.cfg.TraceURL,
+		FrameMax: s.sources.Status().FrameMax,
 	})
 	p.Opened = &o
 	if partial {

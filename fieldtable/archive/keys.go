@@ -18,6 +18,7 @@ const maxWalked = 1 << 17
 type KeyCount struct {
 	Key   string          // the name's octets
 	Count uint64          // messages that have it, each once
+	Most  int             // the most fields of this name at the top level of one message
 	Tags  map[byte]uint64 // messages that have it with this tag, each once for each tag
 }
 
@@ -67,6 +68,7 @@ type keyCounter struct {
 type keyTotal struct {
 	KeyCount
 	message int
+	times   int    // in this message
 	tags    []byte // counted for this message
 }
 
@@ -82,9 +84,11 @@ func (k *keyCounter) add(name string, tag byte, n uint64) {
 	}
 	t := &k.keys[i]
 	if t.message != k.message {
-		t.message, t.tags = k.message, t.tags[:0]
+		t.message, t.times, t.tags = k.message, 0, t.tags[:0]
 		t.Count += n
 	}
+	t.times++
+	t.Most = max(t.Most, t.times)
 	if !slices.Contains(t.tags, tag) {
 		t.tags = append(t.tags, tag)
 		t.Tags[tag] += n

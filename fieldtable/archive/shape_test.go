@@ -191,9 +191,9 @@ func TestKeys(t *testing.T) {
 		put(a, nil, nil)
 		got := a.Snapshot().Keys()
 		want := []KeyCount{
-			{"b", 3, map[byte]uint64{'S': 1, 'I': 2}},
-			{"a", 2, map[byte]uint64{'S': 2, 'I': 2}},
-			{"\xff\x00", 1, map[byte]uint64{'S': 1}},
+			{"b", 3, 1, map[byte]uint64{'S': 1, 'I': 2}},
+			{"a", 2, 3, map[byte]uint64{'S': 2, 'I': 2}},
+			{"\xff\x00", 1, 1, map[byte]uint64{'S': 1}},
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("with %d shapes %v\nwant %v", maxShapes, got, want)

@@ -31,6 +31,8 @@ type Status struct {
 	VHost string
 	// Product and Version are the broker's own, from connection.start; empty: not known yet.
 	Product, Version string
+	// FrameMax is the largest frame that was agreed upon with the broker, in octets; 0: not known.
+	FrameMax int
 	// QueueType is "classic", "quorum" or "stream"; empty: not known.
 	QueueType string
 	// Policy and DeliveryLimit are from the management API. DeliveryLimit is after how many deliveries a

@@ -58,7 +58,7 @@ func Parameters() []Parameter {
 	return table[:]
 }
 
-func parameters() [27]Parameter {
+func parameters() [28]Parameter {
 	return [...]Parameter{
 		{
 			Name: "q", Meaning: "the filter", Pages: onLists | OnFeed | OnExport,
@@ -112,14 +112,26 @@ func parameters() [27]Parameter {
 			write: func(s *State) string { return s.Dialect },
 		},
 		{
-			Name: "order", Meaning: "the order of the fields: az, packs", Pages: onLists | OnExport | OnPaste,
+			Name: "order", Meaning: "the order of the fields: az, size, packs", Pages: onLists | OnExport | OnPaste,
 			read: readOrder,
 			write: func(s *State) string {
 				switch {
 				case s.Sorted:
 					return "az"
+				case s.BySize:
+					return "size"
 				case s.Packs:
 					return "packs"
+				}
+				return ""
+			},
+		},
+		{
+			Name: "each", Meaning: "1: every field of a name that is repeated many times", Pages: OnMessage | OnPaste,
+			read: func(s *State, v string) bool { s.Each = v == "1"; return s.Each },
+			write: func(s *State) string {
+				if s.Each {
+					return "1"
 				}
 				return ""
 			},
@@ -280,6 +292,8 @@ func readOrder(s *State, v string) bool {
 	case "wire":
 	case "az":
 		s.Sorted = true
+	case "size":
+		s.BySize = true
 	case "packs":
 		s.Packs = true
 	default:

@@ -31,6 +31,8 @@ type State struct {
 	Zone    string       // tz: name of a time zone; "" = UTC
 	Dialect string       // dialect: how tables are read; "" = the configured one
 	Sorted  bool         // order=az: fields by name instead of wire order
+	BySize  bool         // order=size: fields by their octets, largest first
+	Each    bool         // each=1: every field of a name that is repeated many times
 	Packs   bool         // order=packs: fields by the software that sets them
 	At      int          // at: offset of a value shown alone; 0 = the whole table
 	Skip    int          // skip: elements, or bytes of a text, left out before the first one shown
@@ -156,7 +158,8 @@ func (s State) Location() *time.Location {
 
 // inList drops what belongs to an opened message.
 func (s State) inList() State {
-	s.At, s.Skip, s.Hex, s.Bytes, s.Body, s.Tab, s.Lang, s.Full = 0, 0, 0, archive.Span{}, 0, "", "", false
+	s.At, s.Skip, s.Hex, s.Bytes, s.Body, s.Tab, s.Lang = 0, 0, 0, archive.Span{}, 0, "", ""
+	s.Each, s.Full = false, false
 	return s
 }
 

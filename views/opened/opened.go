@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
 	"github.com/headerglass/headerglass/views/snippet"
@@ -21,6 +22,8 @@ type Options struct {
 	Now     time.Time           // for relative times; zero leaves them out
 	// TraceURL is where traces are shown, with {trace} and {span} where their ids go; "" = nowhere.
 	TraceURL string
+	// FrameMax is the largest frame that the broker takes, in octets; 0 = not known.
+	FrameMax int
 	// Pasted says that the message is bytes from elsewhere; Links then has Pasted set. Nil = it is
 	// in the archive.
 	Pasted *Pasted
@@ -43,7 +46,9 @@ type Opened struct {
 	Headers      Headers
 	Hex          Hex
 	Properties   []PropertyRow
-	Body         Body
+	// FrameMax is as in Options where the content header is larger than such a frame can carry; 0 = it is not.
+	FrameMax int
+	Body     Body
 	// Readings is how clients read the table; only worked out on its tab.
 	Readings []fieldtable.Reading
 	// Deaths is the x-death header; nil = there is none.
@@ -73,6 +78,9 @@ func Build(m facts.Message, o Options) Opened {
 	}
 	o.Links.Open = m.Seq
 	in := Opened{Links: o.Links, Message: m, Older: o.Older, Newer: o.Newer, Now: o.Now, Pasted: o.Pasted}
+	if size := len(m.ContentHeader) + wire.FrameOverhead; o.FrameMax > 0 && size > o.FrameMax {
+		in.FrameMax = o.FrameMax
+	}
 	in.Body = BuildBody(m.Body, m.BodySize, o.Links, m.Seq)
 	for _, p := range m.Properties {
 		in.Properties = append(in.Properties, NewProperty(p, m.Removed, d, o.Now))
@@ -82,6 +90,7 @@ func Build(m facts.Message, o Options) Opened {
 		Seq:      m.Seq,
 		Now:      o.Now,
 		TraceURL: o.TraceURL,
+		FrameMax: o.FrameMax,
 		Removed:  facts.Within(m.Removed, m.HeadersOffset),
 	}
 	var t fieldtable.Table

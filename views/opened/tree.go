@@ -10,6 +10,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
 	"github.com/headerglass/headerglass/views/kit"
@@ -20,6 +21,9 @@ const (
 	nestedNodes = 100 // children of a nested table or array
 	maxNodes    = 2000
 	sortNodes   = 5000 // a table with more fields keeps its wire order
+
+	repeatedNames = 20     // a name that more fields of a table have stands on one line
+	countedNames  = 10_000 // of a table; what repeats a later one stands field by field
 
 	valuesBytes = 512 << 10 // text behind "show all" on one page
 	restBytes   = 256       // of what damage leaves unread
@@ -36,6 +40,7 @@ type Tree struct {
 	From, To, Count  int
 	PrevURL, NextURL string
 	Unsorted         bool // too many fields to sort
+	Repeats          bool // some line stands for many fields
 }
 
 // Crumb is one step of the way to a value.
@@ -66,22 +71,30 @@ type Node struct {
 	NameNote    string     // why the name breaks the specification's rule; "" = it does not
 	NameCommon  bool       // it breaks it as most names do: by a hyphen, a dot, a colon or a slash
 	Duplicate   string     // which of several fields of this name it is, in words; "" = the only one
-	Path        string     // as filters and copies write it
-	Value       Value
-	Children    int  // of a table or array, before any damage
-	Container   bool // a table or array
-	Open        bool // its children follow
-	Damaged     bool // itself or somewhere inside
-	Damage      *facts.Damage
-	Rest        []kit.DumpRow // of a NodeDamage: the bytes left unread, or the first of them
-	RestMore    bool
-	Hidden      int // of a NodeMore: how many children it stands for
-	URL         string
-	Hint        string
-	Pack        Pack
-	CodeURL     string // where the field alone is written as code; "" = nowhere
-	Filter      string // the condition "has this name", outermost fields only
-	Is, Not     string // the conditions "has this value", "has another"; "" where there are none
+	// Repeated is how many fields of this name the line stands for, of which the first is shown; 0 = one.
+	Repeated int
+	EachURL  string // shows every one of them
+	RepeatIs string // the condition "has several fields of this name", outermost fields only
+	Bytes    int    // octets of the field, or of all that the line stands for; 0 = of an element
+	Share    string // of the table, in words
+	// TooLarge says that the field alone is more than a frame can carry to this broker.
+	TooLarge  bool
+	Path      string // as filters and copies write it
+	Value     Value
+	Children  int  // of a table or array, before any damage
+	Container bool // a table or array
+	Open      bool // its children follow
+	Damaged   bool // itself or somewhere inside
+	Damage    *facts.Damage
+	Rest      []kit.DumpRow // of a NodeDamage: the bytes left unread, or the first of them
+	RestMore  bool
+	Hidden    int // of a NodeMore: how many children it stands for
+	URL       string
+	Hint      string
+	Pack      Pack
+	CodeURL   string // where the field alone is written as code; "" = nowhere
+	Filter    string // the condition "has this name", outermost fields only
+	Is, Not   string // the conditions "has this value", "has another"; "" where there are none
 }
 
 // TreeOptions say what part of a table is drawn.
@@ -91,6 +104,8 @@ type TreeOptions struct {
 	Now   time.Time
 	// TraceURL is where traces are shown, with {trace} and {span} in it; "" = nowhere.
 	TraceURL string
+	// FrameMax is the largest frame that the broker takes, in octets; 0 = not known.
+	FrameMax int
 	// Removed are the bytes of the table that the message was stored without.
 	Removed []archive.Span
 }
@@ -131,6 +146,7 @@ func BuildTree(encoded []byte, t fieldtable.Table, hints []fieldtable.Hint, o Tr
 	}
 	b.page(&tree, root, "", 1, skip)
 	tree.Nodes = b.nodes
+	tree.Repeats = slices.ContainsFunc(b.nodes, func(n Node) bool { return n.Repeated > 0 })
 	return tree
 }
 
@@ -204,6 +220,15 @@ func (b *treeBuilder) children(c facts.Container, path string, level, skip, limi
 		out.count++
 	}
 	err := whole.Err()
+	var repeated map[string]*repeat
+	if !c.Array && !b.Links.State.Each && out.count > repeatedNames {
+		if repeated = repeats(c.Scan); len(repeated) > 0 {
+			out.count = 0
+			for range lines(c.Scan, repeated) {
+				out.count++
+			}
+		}
+	}
 	out.from = min(skip, out.count)
 	out.to = min(out.from+limit, out.count)
 
@@ -211,30 +236,31 @@ func (b *treeBuilder) children(c facts.Container, path string, level, skip, limi
 	var pack []Pack // of each of fields; nil unless they stand by pack
 	var inPack [packs]int
 	grouped := b.Links.State.Packs && b.Links.State.At == 0 && level == 1 && !c.Array
-	switch sorted := b.Links.State.Sorted && !c.Array || grouped; {
-	case grouped && out.count <= sortNodes:
-		all := make([]fieldtable.Field, 0, out.count)
-		for s := c.Scan; s.Next(); {
-			all = append(all, s.Field())
+	bySize := b.Links.State.BySize && !c.Array
+	sorted := b.Links.State.Sorted && !c.Array || bySize || grouped
+	if sorted && out.count <= sortNodes {
+		all := slices.AppendSeq(make([]fieldtable.Field, 0, out.count), lines(c.Scan, repeated))
+		switch {
+		case grouped:
+			pack, inPack = byPack(c.Scan, all)
+			pack = pack[out.from:out.to]
+		case bySize:
+			slices.SortStableFunc(all, func(x, y fieldtable.Field) int { return octets(y, repeated) - octets(x, repeated) })
+		default:
+			slices.SortStableFunc(all, func(x, y fieldtable.Field) int { return bytes.Compare(x.Name, y.Name) })
 		}
-		pack, inPack = byPack(c.Scan, all)
-		fields, pack = append(fields, all[out.from:out.to]...), pack[out.from:out.to]
-	case sorted && out.count <= sortNodes:
-		all := make([]fieldtable.Field, 0, out.count)
-		for s := c.Scan; s.Next(); {
-			all = append(all, s.Field())
-		}
-		slices.SortStableFunc(all, func(a, b fieldtable.Field) int { return bytes.Compare(a.Name, b.Name) })
 		fields = append(fields, all[out.from:out.to]...)
-	default:
+	} else {
 		out.unsorted = sorted
-		s := c.Scan
-		for range out.from {
-			s.Skip()
-		}
-		for range out.to - out.from {
-			s.Next()
-			fields = append(fields, s.Field())
+		n := 0
+		for f := range lines(c.Scan, repeated) {
+			if n == out.to {
+				break
+			}
+			if n >= out.from {
+				fields = append(fields, f)
+			}
+			n++
 		}
 	}
 	var names map[string]*occurrence
@@ -265,6 +291,9 @@ func (b *treeBuilder) children(c facts.Container, path string, level, skip, limi
 		n := b.node(f, out.from+i, c.Array, p, level)
 		if o := names[string(f.Name)]; o != nil {
 			n.Duplicate = o.words(f.Offset)
+		}
+		if !c.Array {
+			b.measure(&n, f, repeated[string(f.Name)], level)
 		}
 		at := len(b.nodes)
 		b.nodes = append(b.nodes, n)
@@ -297,6 +326,20 @@ func (b *treeBuilder) children(c facts.Container, path string, level, skip, limi
 		}
 	}
 	return out
+}
+
+// measure adds how large a field is, or all of those that its line stands for.
+func (b *treeBuilder) measure(n *Node, f fieldtable.Field, r *repeat, level int) {
+	n.Bytes = f.End - f.Offset
+	n.TooLarge = b.FrameMax > 0 && n.Bytes > b.FrameMax-wire.FrameOverhead-wire.ContentHeaderFixed
+	if r != nil {
+		n.Bytes, n.Repeated, n.Duplicate = r.bytes, r.count, ""
+		n.EachURL = b.Links.Opened(b.Seq, func(q *address.State) { q.Each, q.Skip = true, 0 })
+		if level == 1 && b.Links.State.At == 0 {
+			n.RepeatIs = "duplicate(" + n.Path + ")"
+		}
+	}
+	n.Share = share(n.Bytes, len(b.encoded))
 }
 
 func (b *treeBuilder) node(f fieldtable.Field, index int, array bool, path string, level int) Node {

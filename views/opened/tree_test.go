@@ -266,7 +266,7 @@ func TestTreeIsBounded(t *testing.T) {
 				})
 			}
 		})
-		tree := build(encoded, address.State{})
+		tree := build(encoded, address.State{Each: true})
 		if n := len(tree.Nodes); n > maxNodes+nestedNodes {
 			t.Errorf("%d rows", n)
 		}
@@ -281,7 +281,7 @@ func TestTreeIsBounded(t *testing.T) {
 			}
 		})
 		sum := 0
-		for _, n := range build(encoded, address.State{}).Nodes {
+		for _, n := range build(encoded, address.State{Each: true}).Nodes {
 			sum += len(joined(n.Value.All))
 			if n.Value.Clipped && n.Value.All == nil && n.Value.MoreURL == "" {
 				t.Fatal("a clipped value has no way to the rest")
@@ -297,7 +297,7 @@ func TestTreeIsBounded(t *testing.T) {
 				e.Void("k")
 			}
 		})
-		tree := build(encoded, address.State{Skip: 99_500})
+		tree := build(encoded, address.State{Each: true, Skip: 99_500})
 		if n := tree.Nodes[len(tree.Nodes)-1]; n.Duplicate != "last of 100000" {
 			t.Errorf("the last is %q", n.Duplicate)
 		}

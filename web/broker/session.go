@@ -61,7 +61,7 @@ func (c *Consumer) session(ctx context.Context) *Error {
 	}()
 	s.connClosed = s.conn.NotifyClose(make(chan *amqp.Error, 1))
 	s.blocked = s.conn.NotifyBlocked(make(chan amqp.Blocking, 8))
-	c.status.greeted(text(s.conn.Properties, "product"), text(s.conn.Properties, "version"))
+	c.status.greeted(text(s.conn.Properties, "product"), text(s.conn.Properties, "version"), s.conn.Config.FrameSize)
 	c.current.Store(s.sink)
 	s.settleIn()
 	if c.cfg.Mode == source.Peek {

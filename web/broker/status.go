@@ -52,10 +52,10 @@ func (t *tracker) connecting() {
 	t.s.NextAttempt = time.Time{}
 }
 
-func (t *tracker) greeted(product, version string) {
+func (t *tracker) greeted(product, version string, frameMax int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.s.Product, t.s.Version = product, version
+	t.s.Product, t.s.Version, t.s.FrameMax = product, version, frameMax
 }
 
 // habits notes what reading does at this broker.

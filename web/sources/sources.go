@@ -5,6 +5,7 @@ package sources
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
@@ -110,9 +111,15 @@ func (v View) Get(k Key) (archive.Message, error) {
 	return v.snap.Get(k.Seq)
 }
 
+// NameCount is a name and how many fields of a table have it.
+type NameCount struct {
+	Name  string
+	Times int
+}
+
 // Preview is the first names of a message's headers, at most most, without a look at its table. It is nil
 // where they are not known so cheaply.
-func (v View) Preview(m archive.Message, most int) (names []string) {
+func (v View) Preview(m archive.Message, most int) (names []NameCount) {
 	id, ok := m.ShapeID()
 	if !ok {
 		return nil
@@ -121,8 +128,16 @@ func (v View) Preview(m archive.Message, most int) (names []string) {
 	if shape == nil {
 		return nil
 	}
-	for _, f := range shape.Fields[:min(len(shape.Fields), most)] {
-		names = append(names, f.Name)
+	for _, f := range shape.Fields {
+		i := slices.IndexFunc(names, func(n NameCount) bool { return n.Name == f.Name })
+		switch {
+		case i >= 0:
+			names[i].Times++
+		case len(names) < most:
+			names = append(names, NameCount{f.Name, 1})
+		case !shape.Duplicates:
+			return names
+		}
 	}
 	return names
 }

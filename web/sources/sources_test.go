@@ -382,7 +382,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("%v, %v", all, err)
 	}
 	m, _ := f.View().Get(f.View().Key(1))
-	if got := fmt.Sprint(f.View().Preview(m, 6)); got != "[tenant]" {
+	if got := fmt.Sprint(f.View().Preview(m, 6)); got != "[{tenant 1}]" {
 		t.Errorf("the preview is %s", got)
 	}
 }
