@@ -249,6 +249,13 @@ func (c *Consumer) spoolError(err error) *Error {
 				after,
 			),
 		}
+	case errors.Is(err, spool.ErrTooLarge):
+		return &Error{
+			Kind: KindSpoolFull,
+			Err:  err,
+			Msg: fmt.Sprintf("a message of %s is larger than the whole spool in %s, %s: %s; a larger --spool-size takes it",
+				c.target(), sp.Dir(), humanize.IBytes(uint64(sp.Stats().MaxBytes)), after),
+		}
 	case errors.Is(err, spool.ErrGone):
 		return &Error{
 			Kind: KindSpool,
