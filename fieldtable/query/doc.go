@@ -37,8 +37,8 @@
 // keywords or numbers. Keywords, function and property names may be in any case.
 // White space may hold comments: from -- and a space to the end of the line, and /* … */.
 //
-// On the right of a header or property, a word alone is a value. Everywhere else in a sum a word is a
-// header's name, as it is on the right in parentheses or brackets. Since names may hold - and /,
+// On the right of a header or property, a word alone is a value. Everywhere else in a sum a word is
+// a header's name, as it is on the right in parentheses or brackets. Since names may hold - and /,
 // these operators need a space before them. What has a value on the left and a header on the right
 // is turned round; BETWEEN and IN with sums are written as comparisons.
 //
@@ -61,19 +61,20 @@
 // A number of digits alone that begins with 0 is refused: it is octal in Java and C.
 //
 // Numbers are compared exactly, whatever their types, with one exception: a literal with a point or
-// an exponent is first rounded to the width of the float that it is compared with, float32 for tag f
-// and float64 for tag d. So a float equals the digits that are shown of it, as in price = 19.99.
+// an exponent is first rounded to the width of the float that it is compared with, float32 for tag
+// f and float64 for tag d. So a float equals the digits that are shown of it, as in price = 19.99.
 // Digits alone are a whole number, which is exact against everything: 9007199254740993 (2^53+1)
-// equals no float. NaN equals no number and has no order. A time is RFC 3339 text; without a
-// zone it is UTC, and seconds or the time of day may be left out.
+// equals no float. NaN equals no number and has no order. A time is RFC 3339 text; without a zone
+// it is UTC, and seconds or the time of day may be left out.
 //
 // # Arithmetic
 //
 // Whole numbers and decimals are calculated exactly; / of two whole numbers is their quotient
-// towards zero. With a float, both are floats of the wider of the two: a float32 becomes the float64
-// that has the digits shown of it. Text counts if it reads as a number. Times are seconds, as NOW()
-// is, the moment that the filter was read; UTC() is the same in milliseconds, as RabbitMQ's SQL
-// filters have it, for JMSTimestamp and p.creation_time. What has no value, is no number, is divided by zero or goes beyond 1,000 digits is unknown.
+// towards zero. With a float, both are floats of the wider of the two: a float32 becomes the
+// float64 that has the digits shown of it. Text counts if it reads as a number. Times are seconds,
+// as NOW() is, the moment that the filter was read; UTC() is the same in milliseconds, as
+// RabbitMQ's SQL filters have it, for JMSTimestamp and p.creation_time. What has no value, is no
+// number, is divided by zero or goes beyond 1,000 digits is unknown.
 //
 // # Names of other worlds
 //
@@ -110,9 +111,8 @@
 //
 // # Bounds
 //
-// A filter has at most MaxSource bytes and MaxConditions conditions, nested at most
-// MaxNesting deep; a list has at most 1,000 values, a path 32 steps, and a run of
-// a LIKE pattern with _ in it 64 characters. It has at most 16 regular expressions of 256 bytes. LIKE takes one pass over the text. A
-// Page stops at its time budget, a Count with its context, both between two
-// messages.
+// A filter has at most MaxSource bytes and MaxConditions conditions, nested at most MaxNesting
+// deep; a list has at most 1,000 values, a path 32 steps, and a run of a LIKE pattern with _ in it
+// 64 characters. It has at most 16 regular expressions of 256 bytes. LIKE takes one pass over the
+// text. A Page stops at its time budget, a Count with its context, both between two messages.
 package query

@@ -121,7 +121,11 @@ func (p *parser) sum(first expression) (expression, *Error) {
 }
 
 // operations reads operands with operators of one strength between them.
-func (p *parser) operations(ops string, first expression, operand func(expression) (expression, *Error)) (expression, *Error) {
+func (p *parser) operations(
+	ops string,
+	first expression,
+	operand func(expression) (expression, *Error),
+) (expression, *Error) {
 	left, err := operand(first)
 	for err == nil {
 		op, ok := operatorOf(p.tok)
@@ -268,7 +272,13 @@ func refuseOctal(t token) *Error {
 		return nil
 	}
 	digits := strings.TrimLeft(t.text[:len(t.text)-1], "0") + t.text[len(t.text)-1:]
-	return errorAt(t, "%s is octal in Java, and decimal elsewhere: write %s for the number, '%s' for the text.", t.text, digits, t.text)
+	return errorAt(
+		t,
+		"%s is octal in Java, and decimal elsewhere: write %s for the number, '%s' for the text.",
+		t.text,
+		digits,
+		t.text,
+	)
 }
 
 // comparisonOf reads what is asked of an expression.

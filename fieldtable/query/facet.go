@@ -92,7 +92,10 @@ func (q *Filter) Facet(ctx context.Context, s archive.Snapshot, r PageRequest, o
 		}
 	}
 	for k, n := range total {
-		f.Values = append(f.Values, FacetValue{Text: k.text, Cut: k.cut, Kind: k.kind, Tag: k.tag, Count: n, unit: unit})
+		f.Values = append(
+			f.Values,
+			FacetValue{Text: k.text, Cut: k.cut, Kind: k.kind, Tag: k.tag, Count: n, unit: unit},
+		)
 	}
 	slices.SortFunc(f.Values, func(a, b FacetValue) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Text, b.Text), cmp.Compare(a.Tag, b.Tag))

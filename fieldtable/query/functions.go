@@ -25,7 +25,11 @@ func unknownFunction(name token) *Error {
 	case "CAST", "CONVERT", "CONVERT_STRING_EXPRESSIONS":
 		instead = "text that reads as a number equals that number without it"
 	default:
-		return errorAt(name, "There is no function %s: there are exists, type, duplicate, malformed and NOW.", name.text)
+		return errorAt(
+			name,
+			"There is no function %s: there are exists, type, duplicate, malformed and NOW.",
+			name.text,
+		)
 	}
 	return errorAt(name, "There is no function %s: %s.", name.text, instead)
 }

@@ -14,7 +14,10 @@ func Help() []HelpEntry {
 		{`tenant = "acme corp"`, `the same, for a value with other characters than letters, digits and -_.:$#@/`},
 		{`tenant = 'acme'`, `is text, and this text`},
 		{`retries = 3`, `is any kind of number equal to 3, or text that reads as one`},
-		{`retries > 2.5 AND tenant <> acme`, `numbers compare across all types, a float by the digits shown; AND binds tighter than OR`},
+		{
+			`retries > 2.5 AND tenant <> acme`,
+			`numbers compare across all types, a float by the digits shown; AND binds tighter than OR`,
+		},
 		{`(a OR b) AND NOT c`, `parentheses group`},
 		{`retries BETWEEN 1 AND 5`, `both ends included`},
 		{`tenant IN (acme, 'beta', 7)`, `equal to any of them`},
@@ -28,16 +31,34 @@ func Help() []HelpEntry {
 		{`x-death[0].reason = rejected`, `inside arrays and tables`},
 		{`x-death[*].reason = expired`, `any element of the array`},
 		{`"stamps".group`, `a table's own name needs double quotes before a dot, since dots may be part of a name`},
-		{`"and" = 5`, `names that are words of the language, numbers or begin with $ need double quotes, or brackets: [and] = 5`},
+		{
+			`"and" = 5`,
+			`names that are words of the language, numbers or begin with $ need double quotes, or brackets: [and] = 5`,
+		},
 		{`"caf\xe9" = x`, `\xNN is one byte of a name or value that is not UTF-8`},
 		{`on = true`, `a boolean that is true, or the text true; TRUE and FALSE are conditions too`},
-		{`tenant MATCHES '^acme-[0-9]+$'`, `a regular expression, found anywhere in the text; its syntax is that of Go and RE2`},
-		{`price * 2 >= total`, `arithmetic with + - * / % and headers on both sides; names may hold - and /, so these need spaces`},
+		{
+			`tenant MATCHES '^acme-[0-9]+$'`,
+			`a regular expression, found anywhere in the text; its syntax is that of Go and RE2`,
+		},
+		{
+			`price * 2 >= total`,
+			`arithmetic with + - * / % and headers on both sides; names may hold - and /, so these need spaces`,
+		},
 		{`retries > (limit)`, `a header on the right stands in parentheses or in brackets; a word alone is text`},
 		{`5 < retries`, `a value may come first`},
-		{`$received > NOW() - 3600`, `NOW() is when the filter was read, in seconds since 1970; UTC() is the same in milliseconds, for JMSTimestamp and p.creation_time`},
-		{`n = 0xFF OR n = 5L OR n = 1.5f`, `numbers as Java writes them; 0xFF are octets too; a number must not begin with 0`},
-		{`JMSPriority > 4`, `names of JMS mean the property, unless a header has the name; likewise p.message_id, h.priority and a.tenant`},
+		{
+			`$received > NOW() - 3600`,
+			`NOW() is when the filter was read, in seconds since 1970; UTC() the same in ms, for JMSTimestamp`,
+		},
+		{
+			`n = 0xFF OR n = 5L OR n = 1.5f`,
+			`numbers as Java writes them; 0xFF are octets too; a number must not begin with 0`,
+		},
+		{
+			`JMSPriority > 4`,
+			`JMS names mean the property, unless a header has the name; so do p.message_id, h.priority and a.tenant`,
+		},
 		{`tenant = acme /* the first */ -- of all`, `comments`},
 		{
 			`sent > '2026-01-31T18:00:00Z'`,

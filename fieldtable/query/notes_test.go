@@ -9,7 +9,17 @@ import (
 
 func TestNotes(t *testing.T) {
 	seen := []archive.KeyCount{
-		{Key: "tenant"}, {Key: "x-death"}, {Key: "content_type"}, {Key: "z"}, {Key: "a.b c"}, {Key: "weight"}, {Key: "total"}, {Key: "n"}, {Key: "m"},
+		{
+			Key: "tenant",
+		},
+		{Key: "x-death"},
+		{Key: "content_type"},
+		{Key: "z"},
+		{Key: "a.b c"},
+		{Key: "weight"},
+		{Key: "total"},
+		{Key: "n"},
+		{Key: "m"},
 	}
 	const noHeader = "No message that is kept has a header "
 	const spaces = " Names may hold - and /: arithmetic needs spaces around them."

@@ -175,8 +175,15 @@ func TestFloatsEqualTheirDigits(t *testing.T) {
 		if f != f || math.IsInf(float64(f), 0) || f == math.MaxFloat32 || f == -math.MaxFloat32 {
 			continue
 		}
-		check(func(name string, e *fttest.Encoder) { e.Float32(name, f) }, shown(float64(f), 32),
-			shown(float64(math.Nextafter32(f, float32(math.Inf(-1)))), 32), shown(float64(math.Nextafter32(f, float32(math.Inf(1)))), 32))
+		check(
+			func(name string, e *fttest.Encoder) { e.Float32(name, f) },
+			shown(float64(f), 32),
+			shown(
+				float64(math.Nextafter32(f, float32(math.Inf(-1)))),
+				32,
+			),
+			shown(float64(math.Nextafter32(f, float32(math.Inf(1)))), 32),
+		)
 	}
 }
 

@@ -57,7 +57,12 @@ func (o *Operand) Cell(m archive.Message, d *fieldtable.Dialect, s *Scratch) (c 
 
 // first shows the operand's first value in message m to a function. damaged: there is none, and the
 // table is damaged before it, so there may be one.
-func (o *Operand) first(m archive.Message, d *fieldtable.Dialect, s *Scratch, show func(*Scratch, *datum)) (damaged bool) {
+func (o *Operand) first(
+	m archive.Message,
+	d *fieldtable.Dialect,
+	s *Scratch,
+	show func(*Scratch, *datum),
+) (damaged bool) {
 	s.message = m
 	s.start(orLenient(d), nil, o.keys)
 	s.marked = false

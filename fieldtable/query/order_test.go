@@ -89,7 +89,13 @@ func agreesWithLess(t *testing.T, r *rand.Rand, messages []archive.Message, src 
 			}
 			n++
 			if rising[a.Seq()] > rising[b.Seq()] {
-				t.Errorf("%s: message %d has less than %s, message %d's, and comes after it", src, a.Seq(), literal, b.Seq())
+				t.Errorf(
+					"%s: message %d has less than %s, message %d's, and comes after it",
+					src,
+					a.Seq(),
+					literal,
+					b.Seq(),
+				)
 			}
 			if falling[a.Seq()] < falling[b.Seq()] {
 				t.Errorf("%s falling: message %d has less than %s and comes first", src, a.Seq(), literal)

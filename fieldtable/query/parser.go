@@ -435,7 +435,12 @@ func (p *parser) duplicate() (node, *Error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	return &duplicateCheck{name: t.text}, p.expect(")", "after the name, since only headers at top level can be asked for")
+	return &duplicateCheck{
+			name: t.text,
+		}, p.expect(
+			")",
+			"after the name, since only headers at top level can be asked for",
+		)
 }
 
 func (p *parser) typeOf() (node, *Error) {

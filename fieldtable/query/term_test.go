@@ -73,7 +73,12 @@ func conditionsMatch(t *testing.T, encoded []byte, d *fieldtable.Dialect) {
 		is, not := TypeConditions(path, f.Value.Tag())
 		check(is, Yes)
 		check(not, No)
-		v := FacetValue{Text: string(f.Value.AppendText(nil)), Kind: f.Value.Kind(), Tag: f.Value.Tag(), unit: d.TimestampUnit()}
+		v := FacetValue{
+			Text: string(f.Value.AppendText(nil)),
+			Kind: f.Value.Kind(),
+			Tag:  f.Value.Tag(),
+			unit: d.TimestampUnit(),
+		}
 		check(v.Filter(path), Yes)
 		if a, ok := f.Value.Array(); ok {
 			i := 0

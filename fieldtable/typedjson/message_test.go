@@ -58,7 +58,8 @@ func TestMessagesRoundTrip(t *testing.T) {
 		if err := json.Unmarshal(written, &m); err != nil {
 			t.Fatalf("%v in %s", err, written)
 		}
-		if got := m.Delivery(); !reflect.DeepEqual(got, want) || !m.Received.Equal(received) || !bytes.Equal(m.Body, body) {
+		if got := m.Delivery(); !reflect.DeepEqual(got, want) || !m.Received.Equal(received) ||
+			!bytes.Equal(m.Body, body) {
 			t.Fatalf("%s\nis %+v, want %+v", written, got, want)
 		}
 		got := m.Delivery()
