@@ -21,6 +21,7 @@ import (
 )
 
 var (
+	errForgotten    = errors.New("web: the filter of a link is no longer kept")
 	errNoHeaders    = errors.New("web: message has no headers property")
 	errBodyPrefix   = errors.New("web: only a prefix of the body was kept")
 	errHeaderPrefix = errors.New("web: only a prefix of the content header was kept")
@@ -94,6 +95,8 @@ func (s *Server) statusTable() []struct {
 		status int
 		msg    string
 	}{
+		{errForgotten, http.StatusGone,
+			"The filter of this link is too long for an address, and it is no longer kept: enter it again."},
 		{archive.ErrEvicted, http.StatusGone,
 			"This message was kept once and has been evicted to make room for newer ones."},
 		{archive.ErrNotYet, http.StatusNotFound, "No message has this number yet."},

@@ -104,7 +104,7 @@ func (s *Server) listPage(
 		p.List.Empty = emptyReason(v, req)
 		p.List.NewerIsLatest = req.Before != 0
 		if p.List.Empty == listing.EmptyNoMatch {
-			p.List.Notes = req.filter.Notes(v.Names())
+			p.List.Notes = notes(req, v)
 		}
 	}
 	sum, err := s.summaryOfPage(ctx, v, req, found)
@@ -123,9 +123,20 @@ func (s *Server) listPage(
 	if sum.Total == nil || sum.Total.Matched < found.Matched {
 		p.List.Count = &query.Count{Matched: found.Matched, Explain: found.Explain}
 	}
-	p.Bar.Chips = chips(req.filter)
+	if !address.IsLong(req.Q) {
+		p.Bar.Chips = chips(req.filter)
+	}
 	p.Bar.Explain = &found.Explain
 	return p, nil
+}
+
+// notes say why nothing matches. What they propose stands in links whole, so that a long filter has
+// none.
+func notes(req request, v sources.View) []query.Note {
+	if address.IsLong(req.Q) {
+		return nil
+	}
+	return req.filter.Notes(v.Names())
 }
 
 // growing reports whether new messages can be put above a page of q.

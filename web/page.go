@@ -57,6 +57,10 @@ func (s *Server) problem(f failure) *kit.Problem {
 	first, last := v.First(), v.Last()
 	switch f.Status {
 	case http.StatusGone:
+		if errors.Is(f.Err, errForgotten) {
+			p.Title = "Forgotten"
+			break
+		}
 		p.Title = "Evicted"
 		if last >= first {
 			p.Hint = "The oldest message kept is " + kit.Num(first)

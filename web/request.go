@@ -59,6 +59,9 @@ func (s *Server) parseAround(r *http.Request) (request, error) {
 		}
 		return request{}, &paramError{bad[0], "The parameter " + bad[0] + " of this address " + what}
 	}
+	if q, err = s.wholeFilter(r, q); err != nil {
+		return request{}, err
+	}
 	req := request{State: q, dialect: s.dialect(), limit: q.Limit}
 	if q.Dialect != "" {
 		if req.dialect, err = dialectParam(q.Dialect); err != nil {

@@ -102,6 +102,7 @@ type Server struct {
 	parts       liveParts
 	assets      *static.Assets
 	budget      *budget.Budget
+	longFilters longFilters
 	compressors sync.Pool     // of *gzip.Writer
 	exportStall time.Duration // how long an export waits for a browser to take some more
 	// one for each table decoded whole, of a message opened, exported or pasted

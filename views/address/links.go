@@ -100,6 +100,15 @@ func (l Links) And(condition string) string { return l.Ands()(condition) }
 
 // Ands is And for many conditions.
 func (l Links) Ands() func(condition string) string {
+	if IsLong(l.State.Q) {
+		q := l.State.fromStart()
+		q.Damaged = false
+		return func(condition string) string {
+			q := q
+			q.And = condition
+			return l.url(PathList, q)
+		}
+	}
 	conjoin := query.Conjoiner(l.State.Q)
 	return func(condition string) string { return l.Filter(conjoin(condition)) }
 }
@@ -196,7 +205,7 @@ func (l Links) HiddenFields(without ...string) [][2]string {
 // FilterFields are those that the filter's form carries along. It asks for the filter and the time
 // range, and leads to the newest page.
 func (l Links) FilterFields() [][2]string {
-	return l.State.fromStart().HiddenFields("q", "from", "to", "damaged")
+	return l.State.fromStart().HiddenFields("q", "filter", "and", "from", "to", "damaged")
 }
 
 // Paste is the page that reads bytes from elsewhere.

@@ -1,6 +1,7 @@
 package address
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -58,12 +59,23 @@ func Parameters() []Parameter {
 	return table[:]
 }
 
-func parameters() [28]Parameter {
+func parameters() [30]Parameter {
 	return [...]Parameter{
 		{
 			Name: "q", Meaning: "the filter", Pages: onLists | OnFeed | OnExport,
 			read:  func(s *State, v string) bool { s.Q = v; return true },
-			write: func(s *State) string { return s.Q },
+			write: func(s *State) string { return short(s.Q) },
+		},
+		{
+			Name: "filter", Meaning: "a filter that is too long to stand in every link, as links have it",
+			Pages: onLists | OnFeed | OnExport,
+			read:  func(s *State, v string) bool { s.Key = v; return true },
+			write: func(s *State) string { return cmp.Or(keyOf(s.Q), s.Key) },
+		},
+		{
+			Name: "and", Meaning: "one more condition for that filter", Pages: onLists | OnFeed | OnExport,
+			read:  func(s *State, v string) bool { s.And = v; return true },
+			write: func(s *State) string { return s.And },
 		},
 		{
 			Name: "before", Meaning: "messages older than this one", Pages: OnList | OnMessage,

@@ -22,6 +22,8 @@ const (
 // everything. [Parse] reads it and [State.Values] writes it, both by the table of [Parameters].
 type State struct {
 	Q       string       // q: the filter
+	Key     string       // filter: the key of the filter, where that is too long; see Key
+	And     string       // and: a condition to add to the filter
 	Before  uint64       // before: show messages older than this sequence number
 	After   uint64       // after: show messages newer than this one
 	Oldest  bool         // after=0: show the oldest
