@@ -14,11 +14,13 @@ import (
 type serveCmd struct {
 	connectionFlags
 
-	Queue    string   `placeholder:"NAME"  help:"The queue or stream to read."`
-	Mode     string   `                    help:"peek gives every message back on exit; drain removes what it has stored (${default})."                 default:"peek" enum:"peek,drain"`
-	Exchange string   `placeholder:"NAME"  help:"Read copies from this exchange through a queue of the explorer's own."`
-	Binding  []string `placeholder:"KEY"   help:"A binding key for --exchange; may be repeated (# reaches everything on a topic exchange)."                                              sep:"none"`
-	Offset   string   `placeholder:"WHERE" help:"Read --queue as a stream, from first, last, next, an offset, an RFC 3339 time, or an age such as 15m."`
+	Queue            string   `placeholder:"NAME"  help:"The queue or stream to read."`
+	Mode             string   `                    help:"peek gives every message back on exit; drain removes what it has stored (${default})."                 default:"peek" enum:"peek,drain"`
+	Exchange         string   `placeholder:"NAME"  help:"Read copies from this exchange through a queue of the explorer's own."`
+	Binding          []string `placeholder:"KEY"   help:"A binding key for --exchange; may be repeated (# reaches everything on a topic exchange)."                                              sep:"none"`
+	Offset           string   `placeholder:"WHERE" help:"Read --queue as a stream, from first, last, next, an offset, an RFC 3339 time, or an age such as 15m."`
+	StreamFilter     []string `placeholder:"VALUE" sep:"none" help:"Of a stream, read messages with this x-stream-filter-value only; repeatable."`
+	StreamUnfiltered bool     `help:"With --stream-filter, also read messages that have no x-stream-filter-value."`
 
 	Window                int           `default:"${window}" help:"How many messages peek holds at most, 1 to 65535 (${default})."`
 	Hold                  time.Duration `default:"${hold}"  help:"How long peek holds them before it gives them back; keep it below the broker's consumer timeout (${default})."`
@@ -67,6 +69,10 @@ func (c *serveCmd) mode() (source.Mode, error) {
 		return "", usageError{
 			"--spool is for --mode drain and --exchange: otherwise the broker keeps the messages itself",
 		}
+	case (len(c.StreamFilter) > 0 || c.StreamUnfiltered) && c.Offset == "":
+		return "", usageError{"--stream-filter and --stream-unfiltered are for a stream: say with --offset where to read it from"}
+	case c.StreamUnfiltered && len(c.StreamFilter) == 0:
+		return "", usageError{"--stream-unfiltered adds to --stream-filter: without a filter all messages are read"}
 	case c.Exchange != "":
 		return source.Copy, nil
 	case len(c.Binding) > 0:
@@ -109,6 +115,8 @@ func (c *serveCmd) Run(ctx context.Context, std stdio) error {
 		Exchange:              c.Exchange,
 		Bindings:              c.Binding,
 		Offset:                c.Offset,
+		StreamFilters:         c.StreamFilter,
+		StreamUnfiltered:      c.StreamUnfiltered,
 		Window:                c.Window,
 		Hold:                  c.Hold,
 		Prefetch:              c.Prefetch,

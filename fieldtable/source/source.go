@@ -61,6 +61,11 @@ type Status struct {
 	Stored, Known, GivenBack, Acknowledged uint64
 	// StreamOffset is that of the last message stored from a stream; negative: none yet.
 	StreamOffset int64
+	// StreamFilters are the values that a stream's messages are chosen by; none: all are read.
+	// OffsetGaps is how many offsets between those delivered were not delivered, LeftOut how many
+	// messages the broker delivered although the filter does not want them.
+	StreamFilters       []string
+	OffsetGaps, LeftOut uint64
 
 	// Notes are plain sentences about what was left out or lost although reading goes on, without secrets.
 	Notes []string

@@ -77,6 +77,12 @@ func conductOf(s source.Status) conduct {
 	case source.Stream:
 		c.badge, c.acked = "stream: reads only", "Acknowledged to get more, removing nothing"
 		c.doing = "A stream is read at an offset. Reading removes nothing and other readers are not affected."
+		if len(s.StreamFilters) > 0 {
+			c.doing += " Only messages that the stream filter wants are shown, so offsets between them are missing here."
+		} else if s.OffsetGaps > 0 {
+			c.doing += " Offsets between those shown are not delivered over AMQP 0-9-1: entries that a stream client has " +
+				"compressed, which only the stream protocol reads, or messages that the stream keeps no longer."
+		}
 		c.exit = "On exit the consumer is cancelled; the stream stays as it is."
 	case source.Replay:
 		c.badge = "replay: files, no broker"
@@ -161,6 +167,9 @@ func safetyFacts(s source.Status, now time.Time) []fact {
 	if s.Mode == source.Stream && s.StreamOffset >= 0 {
 		add("Offset of the last message", kit.Num(s.StreamOffset))
 	}
+	foreign("Stream filter", strings.Join(s.StreamFilters, ", "))
+	counted("Offsets not delivered", s.OffsetGaps)
+	counted("Delivered and not wanted by the filter", s.LeftOut)
 	if !s.ObservedAt.IsZero() {
 		add("Waiting in the queue", kit.Num(s.Ready))
 		add("Other consumers", kit.Num(s.Consumers))

@@ -249,3 +249,23 @@ func TestCountsRead(t *testing.T) {
 		}
 	}
 }
+
+// TestGapsInAStreamAreExplained: by the filter, or by what AMQP is not given.
+func TestGapsInAStreamAreExplained(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		s        source.Status
+		has, not string
+	}{
+		{"none", source.Status{Mode: source.Stream}, "reads only", "offsets between"},
+		{"a filter", source.Status{Mode: source.Stream, StreamFilters: []string{"eu"}, OffsetGaps: 3}, "that the stream filter wants", "compressed"},
+		{"no filter", source.Status{Mode: source.Stream, OffsetGaps: 3}, "compressed", "stream filter"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			html := viewtest.Render(t, BrokerStrip(tt.s, viewtest.Now))
+			if !strings.Contains(html, tt.has) || strings.Contains(html, tt.not) {
+				t.Error(html)
+			}
+		})
+	}
+}

@@ -60,6 +60,10 @@ type Config struct {
 	// Offset is where source.Stream starts: first, last, next (default), an offset, an RFC 3339 time,
 	// or an age such as 15m or 2d.
 	Offset string
+	// StreamFilters, in source.Stream, are the values of x-stream-filter-value whose messages are
+	// read; none: all messages. StreamUnfiltered adds those without a value.
+	StreamFilters    []string
+	StreamUnfiltered bool
 
 	// Window bounds what peek holds unacknowledged, 1 to 65,535 messages.
 	Window int

@@ -134,6 +134,9 @@ func (cfg *Config) complete() error {
 			return errors.New("a queue, exchange, binding key or user name is not UTF-8")
 		}
 	}
+	if err := checkStreamFilter(cfg); err != nil {
+		return err
+	}
 	for _, key := range cfg.Bindings {
 		if len(key) > maxName {
 			return fmt.Errorf("a binding key has at most %d bytes", maxName)

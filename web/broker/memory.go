@@ -16,16 +16,19 @@ type memoryStore struct {
 	writer *archive.Writer
 	// noStream is what to say when a message of a stream has no offset.
 	noStream *Error
-	aged     uint32 // looks that before.seen knows to have ended
+	filter   *streamFilter // nil: none
+	aged     uint32        // looks that before.seen knows to have ended
 
 	// The delivery in progress.
-	skip   bool // of a stream, below the offset asked for
+	skip   bool // of a stream, below the offset asked for or left out
+	left   bool // left out by the filter
 	offset int64
 }
 
 func newMemoryStore(c *Consumer, s *sink) *memoryStore {
 	return &memoryStore{
 		sink: s, mode: c.cfg.Mode, before: c.delivered, writer: c.cfg.Archive.Writer(), noStream: c.refuseNoStream(),
+		filter: newStreamFilter(&c.cfg),
 	}
 }
 
@@ -37,6 +40,9 @@ func (m *memoryStore) begin(d *wire.Delivery, now time.Time) {
 			m.sink.refuse(m.noStream)
 		}
 		m.offset, m.skip = offset, offset < m.before.next
+		if m.left = !m.skip && !m.filter.admits(d); m.left {
+			m.skip = true
+		}
 	}
 	if m.before.print != nil {
 		m.before.print.begin(d)
@@ -58,6 +64,9 @@ func (m *memoryStore) body(chunk []byte) {
 func (m *memoryStore) end(tag uint64, redelivered bool) {
 	counts := m.sink.counts
 	switch {
+	case m.left:
+		counts.leftOut.Add(1)
+		m.passed()
 	case m.skip:
 		counts.known.Add(1)
 	case m.known(tag, redelivered):
@@ -67,11 +76,19 @@ func (m *memoryStore) end(tag uint64, redelivered bool) {
 		m.writer.Commit()
 		counts.stored.Add(1)
 		if m.mode == source.Stream {
-			m.before.next, m.before.resumes = m.offset+1, true
 			counts.offset.Store(m.offset)
+			m.passed()
 		}
 	}
 	m.sink.dealt(tag)
+}
+
+// passed notes that a stream has been read up to the message that has just arrived.
+func (m *memoryStore) passed() {
+	if m.before.resumes && m.offset > m.before.next {
+		m.sink.counts.gaps.Add(uint64(m.offset - m.before.next)) // #nosec G115 -- positive
+	}
+	m.before.next, m.before.resumes = m.offset+1, true
 }
 
 // known reports whether the message that has just arrived was stored before, and remembers it.

@@ -244,7 +244,7 @@ func TestNodeCopyGaps(t *testing.T) {
 		t.Errorf("%v before the connection was lost", gaps)
 	}
 	before := time.Now()
-	c.node.Eval(t, `[rabbit_networking:close_connection(P, "test") || P <- rabbit_networking:connections_local()].`)
+	c.node.Eval(t, `[rabbit_networking:close_connection(P, "test") || P <- rabbit_networking:connections()].`)
 	until(t, "it has reconnected", func() bool { return r.Status().Reconnects == 1 })
 	c.connect(t)
 	c.publish(t, "events", "k", 1, 1)

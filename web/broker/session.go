@@ -128,6 +128,7 @@ func (s *session) subscribe(facts queueFacts) *Error {
 		if s.c.delivered.resumes {
 			args["x-stream-offset"] = s.c.delivered.next
 		}
+		addStreamFilter(args, cfg)
 	default:
 		if e := s.exists(); e != nil {
 			return e

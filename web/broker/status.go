@@ -27,6 +27,7 @@ func newTracker(c *Consumer) *tracker {
 	t := &tracker{c: c, log: c.cfg.Logger, s: source.Status{
 		State: source.Idle, Since: c.now(), Mode: c.cfg.Mode, URL: c.endpoint.String(), VHost: c.endpoint.vhost,
 		Name: c.cfg.Queue, Queue: c.cfg.Queue, Window: uint64(c.cfg.Window),
+		StreamFilters: c.cfg.StreamFilters,
 	}}
 	if c.cfg.Mode == source.Copy {
 		t.s.Name, t.s.Queue = c.cfg.Exchange, ""
@@ -230,6 +231,7 @@ func (t *tracker) snapshot() source.Status {
 	s.Stored, s.Known = c.counts.stored.Load(), c.counts.known.Load()
 	s.GivenBack, s.Acknowledged = c.counts.givenBack.Load(), c.counts.acknowledged.Load()
 	s.StreamOffset = c.counts.offset.Load()
+	s.OffsetGaps, s.LeftOut = c.counts.gaps.Load(), c.counts.leftOut.Load()
 	if c.cfg.Spool != nil {
 		stats := c.cfg.Spool.Stats()
 		s.Spool = &stats
