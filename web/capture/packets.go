@@ -31,6 +31,9 @@ type packetSource interface {
 // readPackets reads a pcap or pcapng file into f.
 func readPackets(ctx context.Context, r io.Reader, format Format, f *flows) error {
 	defer f.finish()
+	if format == Pcapng {
+		r = &interfaceLimit{r: r}
+	}
 	meter := &meter{r: r, allowance: maxPacket}
 	in := bufio.NewReaderSize(meter, readBuffer)
 	start := int64(0)

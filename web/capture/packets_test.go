@@ -137,7 +137,7 @@ func TestLyingLengths(t *testing.T) {
 	section := int(binary.LittleEndian.Uint32(ng[4:]))
 	if _, _, err := read(t, append(ng[:section:section], bytes.Repeat(ng[section:], 2*maxPacket/(len(ng)-section))...)); !errors.Is(
 		err,
-		errOversize,
+		errInterfaces,
 	) {
 		t.Errorf("endless interfaces: %v", err)
 	}
