@@ -30,9 +30,11 @@ func TestStateIsKeptInLinks(t *testing.T) {
 		{"the same column again", l.AddColumn("b"), l.List()},
 		{"summary", l.Summary(), "/summary?cols=b&damaged=1&facet=c&limit=20&q=a&sort=b%3Adesc&tz=Europe%2FBerlin"},
 	} {
-		if tt.got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, tt.got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.got != tt.want {
+				t.Errorf("%s, want %s", tt.got, tt.want)
+			}
+		})
 	}
 	for in, want := range map[string]Sort{
 		"":         {},
@@ -148,20 +150,19 @@ func TestParseQuery(t *testing.T) {
 		{"at=99999999999", State{}, "at"},
 		{"limit=5000", State{Limit: 1000}, ""},
 	} {
-		v, err := url.ParseQuery(strings.ReplaceAll(tt.in, " ", "%20"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, bad := Parse(v)
-		if b := strings.Join(bad, " "); b != tt.bad {
-			t.Errorf("Parse(%s): bad are %q, want %q", tt.in, b, tt.bad)
-		}
-		if tt.bad == "limit" || tt.bad != "" {
-			continue
-		}
-		if !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("Parse(%s) = %+v, want %+v", tt.in, got, tt.want)
-		}
+		t.Run(tt.in, func(t *testing.T) {
+			v, err := url.ParseQuery(strings.ReplaceAll(tt.in, " ", "%20"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, bad := Parse(v)
+			if b := strings.Join(bad, " "); b != tt.bad {
+				t.Errorf("bad are %q, want %q", b, tt.bad)
+			}
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
 	}
 }
 
@@ -191,9 +192,11 @@ func TestLinks(t *testing.T) {
 		{"values beside a message", open.Facet("x"), "/m/7?at=4&before=100&facet=x"},
 		{"another filter closes the message", open.And("b"), "/?q=b"},
 	} {
-		if tt.got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, tt.got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.got != tt.want {
+				t.Errorf("%s, want %s", tt.got, tt.want)
+			}
+		})
 	}
 	two := Links{State: State{Columns: []string{"a", "b"}}}
 	if got := two.DropColumn("a"); got != "/?cols=b" {

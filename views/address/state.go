@@ -64,6 +64,7 @@ func parseSort(s string) Sort {
 	return Sort{strings.TrimSuffix(s, ":asc"), false}
 }
 
+// String is the order as the address has it.
 func (s Sort) String() string {
 	if s.Path == "" {
 		return ""

@@ -9,6 +9,7 @@ type Container struct {
 	Array bool
 }
 
+// ContainerOf is what v holds; ok is false when it is neither a table nor an array.
 func ContainerOf(v fieldtable.Value) (Container, bool) {
 	if t, ok := v.Table(); ok {
 		return Container{Scan: t.Scan(), End: v.End()}, true

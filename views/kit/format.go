@@ -61,6 +61,7 @@ func Size[T ~int | ~int64 | ~uint64](n T) string {
 // Offset writes where a byte is, in decimal and hexadecimal.
 func Offset(n int) string { return strconv.Itoa(n) + " (0x" + strconv.FormatInt(int64(n), 16) + ")" }
 
+// Rate is a number of events a second.
 func Rate(perSecond float64) string {
 	if perSecond > 0 && perSecond < 10 {
 		return strconv.FormatFloat(perSecond, 'f', 1, 64) + "/s"
@@ -68,6 +69,7 @@ func Rate(perSecond float64) string {
 	return Num(int64(perSecond+0.5)) + "/s"
 }
 
+// Percent is a share of a whole; what is there is never 0 %.
 func Percent(part, whole uint64) string {
 	if whole == 0 {
 		return "0%"
@@ -93,6 +95,7 @@ func Span(d time.Duration) string {
 	}
 }
 
+// Itoa is a whole number as attributes take it.
 func Itoa[T ~int | ~int64 | ~uint64](n T) string { return fmt.Sprint(n) }
 
 // Text draws parts: plain text, and escapes told apart from it. With breaks, a line ends after its

@@ -27,6 +27,7 @@ func TagName(tag byte) string {
 	return k.String()
 }
 
+// ValueClass is the colour of a value.
 func ValueClass(k fieldtable.Kind) string {
 	switch k {
 	case fieldtable.KindLongStr, fieldtable.KindShortStr:

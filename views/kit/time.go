@@ -6,14 +6,18 @@ import (
 	"time"
 )
 
+// Clock is the time of day to the millisecond.
 func Clock(t time.Time, loc *time.Location) string { return t.In(loc).Format("15:04:05.000") }
 
+// ISO is a moment as <time datetime> takes it.
 func ISO(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
+// DayAndClock is a moment with its day and its zone.
 func DayAndClock(t time.Time, loc *time.Location) string {
 	return t.In(loc).Format("2006-01-02 15:04:05.000 MST")
 }
 
+// ZoneName is a zone as people and addresses name it.
 func ZoneName(loc *time.Location) string {
 	if loc == time.UTC {
 		return "UTC"

@@ -28,8 +28,7 @@ type List struct {
 	Last  uint64 // the newest sequence number this page has taken into account: where live begins
 }
 
-// Column is an extra column: the value at a path, with the links that take the column out and sort
-// by it.
+// Column is an extra column: the value at a path.
 type Column struct {
 	Path string
 	Tags []byte // the types of its values on this page

@@ -8,6 +8,7 @@ import (
 	"github.com/headerglass/headerglass/views/facts"
 )
 
+// DiffMessages are two messages that differ in every way.
 func DiffMessages() []facts.Message {
 	message := func(seq uint64, m facts.Message, write func(*fttest.Encoder)) facts.Message {
 		m.Seq, m.Received, m.HasHeaders, m.Headers = seq, Now.Add(
@@ -49,6 +50,7 @@ func DiffMessages() []facts.Message {
 	}
 }
 
+// Properties has one property of each form.
 func Properties() []wire.Property {
 	short := func(name, v string, at int) wire.Property {
 		return wire.Property{Name: name, Raw: []byte(v), Offset: at, End: at + 1 + len(v)}

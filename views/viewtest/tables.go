@@ -101,6 +101,7 @@ func RichTable() []byte {
 	})
 }
 
+// DamagedTable is damaged inside a nested table and at its end.
 func DamagedTable() []byte {
 	return fttest.Table(func(e *fttest.Encoder) {
 		e.Str("tenant", "acme")
@@ -113,6 +114,7 @@ func DamagedTable() []byte {
 	})
 }
 
+// DeepTable nests as many tables.
 func DeepTable(depth int) []byte {
 	var nest func(e *fttest.Encoder, left int)
 	nest = func(e *fttest.Encoder, left int) {
@@ -124,6 +126,7 @@ func DeepTable(depth int) []byte {
 	return fttest.Table(func(e *fttest.Encoder) { nest(e, depth) })
 }
 
+// BigArray is an array of n small values, behind it a text.
 func BigArray(n int) []byte {
 	return fttest.Table(func(e *fttest.Encoder) {
 		e.Array("samples", func(e *fttest.Encoder) {
