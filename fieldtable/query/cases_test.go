@@ -2,6 +2,7 @@ package query
 
 import (
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -9,14 +10,16 @@ import (
 )
 
 // runCase runs one case of a table under its text, and says where it stands if it fails. It is
-// called by the function that has the table, or by one that this calls.
+// called by the test that has the table, or by a function that this calls.
 func runCase(t *testing.T, text string, f func(t *testing.T)) {
 	t.Helper()
+	var callers [8]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers[:])])
 	t.Run(caseName(text), func(t *testing.T) {
 		t.Helper()
 		f(t)
 		if t.Failed() {
-			t.Logf("the case is at %s", caseLine(text))
+			t.Logf("the case is at %s", caseLine(text, frames))
 		}
 	})
 }
@@ -24,22 +27,18 @@ func runCase(t *testing.T, text string, f func(t *testing.T)) {
 // caseName is the text of a case, cut where a test's name would be too long.
 func caseName(text string) string { return text[:min(len(text), 80)] }
 
-// caseLine finds the line of a test file of this package that a text is a literal in.
-func caseLine(text string) string {
-	_, file, _, _ := runtime.Caller(0)
-	dir := file[:strings.LastIndexByte(file, '/')+1]
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return "an unknown place"
-	}
-	for _, e := range entries {
-		src, err := os.ReadFile(dir + e.Name()) // #nosec G304 -- a file of this package
-		if err != nil || !strings.HasSuffix(e.Name(), "_test.go") {
+// caseLine finds the line that a text begins a literal of a table on, in the files of the callers.
+func caseLine(text string, callers *runtime.Frames) string {
+	for more := true; more; {
+		var frame runtime.Frame
+		frame, more = callers.Next()
+		src, err := os.ReadFile(frame.File) // #nosec G304 -- a test of this package
+		if err != nil || !strings.HasSuffix(frame.File, "_test.go") {
 			continue
 		}
 		for i, line := range strings.Split(string(src), "\n") {
 			if strings.Contains(line, "{"+strconv.Quote(text)) || strings.Contains(line, "{`"+text+"`") {
-				return e.Name() + ":" + strconv.Itoa(i+1)
+				return filepath.Base(frame.File) + ":" + strconv.Itoa(i+1)
 			}
 		}
 	}

@@ -63,11 +63,12 @@ func archivedOne(t *testing.T, m testMessage) archive.Message {
 }
 
 func TestSelectorsOfJMS(t *testing.T) {
-	runEngine(t, jmsCases())
+	runEngine(t, jmsCases(), 95)
 }
 
 // jmsCases follow the section on message selectors of the Jakarta Messaging specification 3.1 (3.8.1),
-// which ActiveMQ, Artemis, Qpid Broker-J and RabbitMQ's JMS exchange implement.
+// which ActiveMQ, Artemis, Qpid Broker-J and RabbitMQ's JMS exchange implement; where it leaves a
+// choice, Broker-J and RabbitMQ's SQL filters decide.
 func jmsCases() []engineCase {
 	return []engineCase{
 		{"JMSType = 'order' AND car = 'blue' AND weight > 2500", true, ""},
@@ -135,12 +136,15 @@ func jmsCases() []engineCase {
 		{"n * m - 1 = 14", true, ""},
 		{"n + m * 2 = 11", true, ""},
 		{"(n + m) * 2 = 16", true, ""},
-		{"17 / 4 = 4", true, ""},
+		{"17 / 4 = 4.25", true, ""},
+		{"17 / 4 = 4", false, ""},
+		{"n / 2 = 2.5", true, ""},
+		{"4 / 2 = 2", true, ""},
 		{"17 / 4.0 = 4.25", true, ""},
-		{"-17 / 4 = -4", true, ""},
+		{"-17 / 4 = -4.25", true, ""},
 		{"n / 0 = 1", false, ""},
 		{"n / 0 <> 1", false, ""},
-		{"-n = -5", true, "-n after nothing is a word, as names may begin with -; - n is the opposite"},
+		{"-n = -5", true, "-n is a name, as names may begin with -; a note offers - n = -5"},
 		{"- n = -5", true, ""},
 		{"+5 = n", true, ""},
 		{"price = 19.99", true, ""},
@@ -170,6 +174,43 @@ func jmsCases() []engineCase {
 		{"car = 5", false, ""},
 		{"n = '5'", false, ""},
 	}
+}
+
+// brokerJCases are what the selector engine of Qpid Broker-J 10.1.0 answered for engineMessage, where
+// that is not what the specification says, and some beside.
+func brokerJCases() []engineCase {
+	return []engineCase{
+		{"17 / 4 = 4.25", true, ""},
+		{"17 / 4 = 4", false, ""},
+		{"4 / 2 = 2", true, ""},
+		{"n / m > 1", true, ""},
+		{"n % 2 = 1", true, ""},
+		{"n <> m", true, ""},
+		{"NOT (off)", true, ""},
+		{"-(n) = -5", true, ""},
+		{"- (n) = -5", true, ""},
+		{"0xFF = 255", true, ""},
+		{"5L = n", true, ""},
+		{"phrase LIKE '%it!_s' ESCAPE '!'", true, ""},
+		{"missing NOT LIKE 'x%'", false, ""},
+		{"JMSDeliveryMode IN ('PERSISTENT')", true, ""},
+		{"price = 19.99e0", true, ""},
+		{"weight > 2500 AND weight < 2.502E3", true, ""},
+		{"car = 'blue' OR car = 'red' AND country = 'FR'", true, ""},
+		{"price * 2 = total", false, "a decimal is no number there"},
+		{"rate = 0.1", false, "a float32 equals the digits shown of it"},
+		{"n / 0 <> 1", true, "division by zero is unknown"},
+		{"NOT (missing = 1)", true, "Broker-J has no unknown; SQL and JMS do"},
+		{"NOT missing = 1 AND car = 'blue'", true, "Broker-J has no unknown; SQL and JMS do"},
+		{"missing = 1 OR missing <> 1", true, "Broker-J has no unknown; SQL and JMS do"},
+		{"n <> 'x'", true, ""},
+		{"n BETWEEN m AND 9", true, "m is text; a note says that it is a header too"},
+		{"n BETWEEN (m) AND 9", true, ""},
+	}
+}
+
+func TestSelectorsOfBrokerJ(t *testing.T) {
+	runEngine(t, brokerJCases(), 65)
 }
 
 // sqlCases follow RabbitMQ's documentation of SQL filter expressions for streams, and the AMQP filter
@@ -207,7 +248,7 @@ func sqlCases() []engineCase {
 }
 
 func TestSelectorsOfRabbitMQ(t *testing.T) {
-	runEngine(t, sqlCases())
+	runEngine(t, sqlCases(), 95)
 }
 
 // Compilers of other engines accept these; headerglass says why not, and what works.
@@ -233,7 +274,7 @@ func TestSelectorsRefusedWithAReason(t *testing.T) {
 	}
 }
 
-func runEngine(t *testing.T, cases []engineCase) {
+func runEngine(t *testing.T, cases []engineCase, percent int) {
 	m := engineMessage(t)
 	same := 0
 	for _, tt := range cases {
@@ -251,7 +292,7 @@ func runEngine(t *testing.T, cases []engineCase) {
 			}
 		})
 	}
-	if same*100 < len(cases)*95 {
+	if same*100 < len(cases)*percent {
 		t.Errorf("only %d of %d give the engine's answer", same, len(cases))
 	}
 }

@@ -294,7 +294,7 @@ func (a *arithmetic) value(s *Scratch) result {
 	return exactly(a.op, class, x.exact, y.exact)
 }
 
-// either is the state of what needs two values of which one is not there.
+// either is the state of a result that needs two values, where at least one is missing.
 func either(a, b truths) truths {
 	if a == isUnknown || b == isUnknown {
 		return isUnknown
@@ -337,14 +337,13 @@ func exactly(op byte, class resultClass, x, y *big.Rat) result {
 		return unknownResult()
 	}
 	r.Quo(x, y)
-	if op == '/' && class != resultWhole {
+	if op == '/' {
+		if !r.IsInt() {
+			class = resultDecimal
+		}
 		return exactResult(class, r)
 	}
-	whole := new(big.Int).Quo(r.Num(), r.Denom()) // towards zero
-	if op == '/' {
-		return exactResult(class, r.SetInt(whole))
-	}
-	r.SetInt(whole)
+	r.SetInt(new(big.Int).Quo(r.Num(), r.Denom())) // towards zero
 	return exactResult(class, r.Sub(x, r.Mul(r, y)))
 }
 

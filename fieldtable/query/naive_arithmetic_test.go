@@ -245,10 +245,11 @@ func naiveArithmetic(e *arithmetic, x, y naiveAmount) naiveAmount {
 		switch {
 		case e.op == '%':
 			a.exact.Sub(x.exact, whole.Mul(whole, y.exact))
-		case a.width == 0:
-			a.exact = whole
 		default:
 			a.exact = quotient
+			if quotient.Denom().Cmp(big.NewInt(1)) != 0 {
+				a.width = 1
+			}
 		}
 	}
 	return a

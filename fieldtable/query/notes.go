@@ -116,7 +116,7 @@ func (q *Filter) missing(c *condition, names map[string]bool, seen []archive.Key
 // that was seen.
 func (q *Filter) apart(name string, names map[string]bool) (string, bool) {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '/' })
-	if len(parts) < 2 {
+	if len(parts) < 2 && (len(parts) == 0 || name[0] != '-') {
 		return "", false
 	}
 	for _, part := range parts {

@@ -44,6 +44,7 @@ func TestNotes(t *testing.T) {
 		{"n > 'm' AND n > (m)", nil},
 		{"n = TRUE", nil},
 		{"weight-1 = 4", []Note{{noHeader + "weight-1." + spaces, []string{"weight - 1 = 4", "weight = 4"}}}},
+		{"-n = -5", []Note{{noHeader + "-n." + spaces, []string{"- n = -5", "n = -5", "z = -5", "m = -5"}}}},
 		{"17/4=4", []Note{{noHeader + "17/4." + spaces, []string{"17 / 4 = 4"}}}},
 		{"total/n > 2", []Note{{noHeader + "total/n." + spaces, []string{"total / n > 2", "total > 2"}}}},
 		{"JMSType = 'car' AND h.priority > 5", nil},
