@@ -2,6 +2,7 @@ package address
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +41,7 @@ type Parameter struct {
 }
 
 // of returns the values of a state, none where it is at its zero value.
-func (p Parameter) of(s *State) []string {
+func (p *Parameter) of(s *State) []string {
 	switch {
 	case p.values != nil:
 		return p.values(s)
@@ -54,191 +55,187 @@ func (p Parameter) of(s *State) []string {
 }
 
 // Parameters are all of them, in the order that they are read and that forms carry them in.
-func Parameters() []Parameter {
-	table := parameters()
-	return table[:]
-}
+func Parameters() []Parameter { return slices.Clone(parameters[:]) }
 
-func parameters() [30]Parameter {
-	return [...]Parameter{
-		{
-			Name: "q", Meaning: "the filter", Pages: onLists | OnFeed | OnExport,
-			read:  func(s *State, v string) bool { s.Q = v; return true },
-			write: func(s *State) string { return short(s.Q) },
+// parameters never change. A page writes hundreds of links, which must not make the table anew each.
+var parameters = [...]Parameter{
+	{
+		Name: "q", Meaning: "the filter", Pages: onLists | OnFeed | OnExport,
+		read:  func(s *State, v string) bool { s.Q = v; return true },
+		write: func(s *State) string { return short(s.Q) },
+	},
+	{
+		Name: "filter", Meaning: "a filter that is too long to stand in every link, as links have it",
+		Pages: onLists | OnFeed | OnExport,
+		read:  func(s *State, v string) bool { s.Key = v; return true },
+		write: func(s *State) string { return cmp.Or(keyOf(s.Q), s.Key) },
+	},
+	{
+		Name: "and", Meaning: "one more condition for that filter", Pages: onLists | OnFeed | OnExport,
+		read:  func(s *State, v string) bool { s.And = v; return true },
+		write: func(s *State) string { return s.And },
+	},
+	{
+		Name: "before", Meaning: "messages older than this one", Pages: OnList | OnMessage,
+		read:  func(s *State, v string) bool { return readNumber(&s.Before, v) },
+		write: func(s *State) string { return number(s.Before) },
+	},
+	{
+		Name: "after", Meaning: "messages newer than this one; 0: the oldest", Pages: OnList | OnMessage | OnFeed,
+		read: func(s *State, v string) bool {
+			s.Oldest = v == "0"
+			return readNumber(&s.After, v)
 		},
-		{
-			Name: "filter", Meaning: "a filter that is too long to stand in every link, as links have it",
-			Pages: onLists | OnFeed | OnExport,
-			read:  func(s *State, v string) bool { s.Key = v; return true },
-			write: func(s *State) string { return cmp.Or(keyOf(s.Q), s.Key) },
+		write: func(s *State) string {
+			if s.Oldest {
+				return "0"
+			}
+			return number(s.After)
 		},
-		{
-			Name: "and", Meaning: "one more condition for that filter", Pages: onLists | OnFeed | OnExport,
-			read:  func(s *State, v string) bool { s.And = v; return true },
-			write: func(s *State) string { return s.And },
+	},
+	{
+		Name: "cols", Meaning: "headers as columns", Pages: onLists | OnFeed | OnExport,
+		read: func(s *State, v string) bool {
+			s.Columns = append(s.Columns, splitPaths(v)...)
+			return true
 		},
-		{
-			Name: "before", Meaning: "messages older than this one", Pages: OnList | OnMessage,
-			read:  func(s *State, v string) bool { return readNumber(&s.Before, v) },
-			write: func(s *State) string { return number(s.Before) },
+		values: func(s *State) []string { return s.Columns },
+	},
+	{
+		Name: "tz", Meaning: "the time zone of the page", Pages: onLists | OnFeed | OnExport | OnPaste,
+		read:  readZone,
+		write: func(s *State) string { return s.Zone },
+	},
+	{
+		Name: "from", Meaning: "received at or after", Pages: onLists | OnFeed | OnExport,
+		read:  func(s *State, v string) bool { return readMoment(&s.From, v, s.Location()) },
+		write: func(s *State) string { return moment(s.From) },
+	},
+	{
+		Name: "to", Meaning: "received before", Pages: onLists | OnExport,
+		read:  func(s *State, v string) bool { return readMoment(&s.To, v, s.Location()) },
+		write: func(s *State) string { return moment(s.To) },
+	},
+	{
+		Name: "dialect", Meaning: "how tables are read", Pages: onLists | OnFeed | OnExport | OnCompare | OnPaste,
+		read:  func(s *State, v string) bool { s.Dialect = v; return true },
+		write: func(s *State) string { return s.Dialect },
+	},
+	{
+		Name: "order", Meaning: "the order of the fields: az, size, packs", Pages: onLists | OnExport | OnPaste,
+		read: readOrder,
+		write: func(s *State) string {
+			switch {
+			case s.Sorted:
+				return "az"
+			case s.BySize:
+				return "size"
+			case s.Packs:
+				return "packs"
+			}
+			return ""
 		},
-		{
-			Name: "after", Meaning: "messages newer than this one; 0: the oldest", Pages: OnList | OnMessage | OnFeed,
-			read: func(s *State, v string) bool {
-				s.Oldest = v == "0"
-				return readNumber(&s.After, v)
-			},
-			write: func(s *State) string {
-				if s.Oldest {
-					return "0"
-				}
-				return number(s.After)
-			},
+	},
+	{
+		Name: "each", Meaning: "1: every field of a name that is repeated many times", Pages: OnMessage | OnPaste,
+		read: func(s *State, v string) bool { s.Each = v == "1"; return s.Each },
+		write: func(s *State) string {
+			if s.Each {
+				return "1"
+			}
+			return ""
 		},
-		{
-			Name: "cols", Meaning: "headers as columns", Pages: onLists | OnFeed | OnExport,
-			read: func(s *State, v string) bool {
-				s.Columns = append(s.Columns, splitPaths(v)...)
-				return true
-			},
-			values: func(s *State) []string { return s.Columns },
-		},
-		{
-			Name: "tz", Meaning: "the time zone of the page", Pages: onLists | OnFeed | OnExport | OnPaste,
-			read:  readZone,
-			write: func(s *State) string { return s.Zone },
-		},
-		{
-			Name: "from", Meaning: "received at or after", Pages: onLists | OnFeed | OnExport,
-			read:  func(s *State, v string) bool { return readMoment(&s.From, v, s.Location()) },
-			write: func(s *State) string { return moment(s.From) },
-		},
-		{
-			Name: "to", Meaning: "received before", Pages: onLists | OnExport,
-			read:  func(s *State, v string) bool { return readMoment(&s.To, v, s.Location()) },
-			write: func(s *State) string { return moment(s.To) },
-		},
-		{
-			Name: "dialect", Meaning: "how tables are read", Pages: onLists | OnFeed | OnExport | OnCompare | OnPaste,
-			read:  func(s *State, v string) bool { s.Dialect = v; return true },
-			write: func(s *State) string { return s.Dialect },
-		},
-		{
-			Name: "order", Meaning: "the order of the fields: az, size, packs", Pages: onLists | OnExport | OnPaste,
-			read: readOrder,
-			write: func(s *State) string {
-				switch {
-				case s.Sorted:
-					return "az"
-				case s.BySize:
-					return "size"
-				case s.Packs:
-					return "packs"
-				}
+	},
+	{
+		Name: "at", Meaning: "the offset of a value shown alone", Pages: OnMessage | OnPaste,
+		read:  func(s *State, v string) bool { return readSmall(&s.At, v) },
+		write: func(s *State) string { return small(s.At) },
+	},
+	{
+		Name: "skip", Meaning: "elements left out before the first one shown", Pages: OnMessage | OnPaste,
+		read:  func(s *State, v string) bool { return readSmall(&s.Skip, v) },
+		write: func(s *State) string { return small(s.Skip) },
+	},
+	{
+		Name:    "hex",
+		Meaning: "a byte in the first row of bytes, or the bytes to inspect",
+		Pages:   OnMessage | OnPaste,
+		read:    func(s *State, v string) bool { return readSmall(&s.Hex, v) },
+		write:   func(s *State) string { return small(s.Hex) },
+	},
+	{
+		Name: "b", Meaning: "marked bytes", Pages: OnMessage | OnPaste,
+		read: func(s *State, v string) bool { return readRange(&s.Bytes, v) },
+		write: func(s *State) string {
+			if s.Bytes.From >= s.Bytes.To {
 				return ""
-			},
+			}
+			return strconv.Itoa(s.Bytes.From) + "-" + strconv.Itoa(s.Bytes.To-1)
 		},
-		{
-			Name: "each", Meaning: "1: every field of a name that is repeated many times", Pages: OnMessage | OnPaste,
-			read: func(s *State, v string) bool { s.Each = v == "1"; return s.Each },
-			write: func(s *State) string {
-				if s.Each {
-					return "1"
-				}
-				return ""
-			},
+	},
+	{
+		Name: "body", Meaning: "the first byte shown of the body", Pages: OnMessage | OnPaste,
+		read:  func(s *State, v string) bool { return readSmall(&s.Body, v) },
+		write: func(s *State) string { return small(s.Body) },
+	},
+	{
+		Name: "tab", Meaning: "a view of the headers: readings, x-death, open, code", Pages: OnMessage | OnPaste,
+		read:  func(s *State, v string) bool { s.Tab = v; return true },
+		write: func(s *State) string { return s.Tab },
+	},
+	{
+		Name: "lang", Meaning: "the client that code is for", Pages: OnMessage | OnPaste,
+		read:  func(s *State, v string) bool { s.Lang = v; return true },
+		write: func(s *State) string { return s.Lang },
+	},
+	{
+		Name: "view", Meaning: "full: the message without the list", Pages: OnMessage | OnPaste,
+		read: func(s *State, v string) bool { s.Full = v == "full"; return true },
+		write: func(s *State) string {
+			if s.Full {
+				return "full"
+			}
+			return ""
 		},
-		{
-			Name: "at", Meaning: "the offset of a value shown alone", Pages: OnMessage | OnPaste,
-			read:  func(s *State, v string) bool { return readSmall(&s.At, v) },
-			write: func(s *State) string { return small(s.At) },
+	},
+	{
+		Name: "limit", Meaning: "rows a page", Pages: onLists | OnExport,
+		read: func(s *State, v string) bool {
+			ok := readSmall(&s.Limit, v)
+			s.Limit = min(s.Limit, maxLimit)
+			return ok
 		},
-		{
-			Name: "skip", Meaning: "elements left out before the first one shown", Pages: OnMessage | OnPaste,
-			read:  func(s *State, v string) bool { return readSmall(&s.Skip, v) },
-			write: func(s *State) string { return small(s.Skip) },
+		write: func(s *State) string { return small(s.Limit) },
+	},
+	{
+		Name: "facet", Meaning: "the header whose values are counted", Pages: onLists | OnFeed,
+		read:  func(s *State, v string) bool { s.Facet = v; return true },
+		write: func(s *State) string { return s.Facet },
+	},
+	{
+		Name: "sort", Meaning: "the column that a page is put in order by", Pages: onLists,
+		read:  func(s *State, v string) bool { s.Sort = parseSort(v); return true },
+		write: func(s *State) string { return s.Sort.String() },
+	},
+	{
+		Name: "damaged", Meaning: "1: messages that cannot be decided are listed too", Pages: onLists,
+		read: func(s *State, v string) bool {
+			s.Damaged = v == "1"
+			return v == "0" || v == "1"
 		},
-		{
-			Name:    "hex",
-			Meaning: "a byte in the first row of bytes, or the bytes to inspect",
-			Pages:   OnMessage | OnPaste,
-			read:    func(s *State, v string) bool { return readSmall(&s.Hex, v) },
-			write:   func(s *State) string { return small(s.Hex) },
+		write: func(s *State) string {
+			if s.Damaged {
+				return "1"
+			}
+			return ""
 		},
-		{
-			Name: "b", Meaning: "marked bytes", Pages: OnMessage | OnPaste,
-			read: func(s *State, v string) bool { return readRange(&s.Bytes, v) },
-			write: func(s *State) string {
-				if s.Bytes.From >= s.Bytes.To {
-					return ""
-				}
-				return strconv.Itoa(s.Bytes.From) + "-" + strconv.Itoa(s.Bytes.To-1)
-			},
-		},
-		{
-			Name: "body", Meaning: "the first byte shown of the body", Pages: OnMessage | OnPaste,
-			read:  func(s *State, v string) bool { return readSmall(&s.Body, v) },
-			write: func(s *State) string { return small(s.Body) },
-		},
-		{
-			Name: "tab", Meaning: "a view of the headers: readings, x-death, open, code", Pages: OnMessage | OnPaste,
-			read:  func(s *State, v string) bool { s.Tab = v; return true },
-			write: func(s *State) string { return s.Tab },
-		},
-		{
-			Name: "lang", Meaning: "the client that code is for", Pages: OnMessage | OnPaste,
-			read:  func(s *State, v string) bool { s.Lang = v; return true },
-			write: func(s *State) string { return s.Lang },
-		},
-		{
-			Name: "view", Meaning: "full: the message without the list", Pages: OnMessage | OnPaste,
-			read: func(s *State, v string) bool { s.Full = v == "full"; return true },
-			write: func(s *State) string {
-				if s.Full {
-					return "full"
-				}
-				return ""
-			},
-		},
-		{
-			Name: "limit", Meaning: "rows a page", Pages: onLists | OnExport,
-			read: func(s *State, v string) bool {
-				ok := readSmall(&s.Limit, v)
-				s.Limit = min(s.Limit, maxLimit)
-				return ok
-			},
-			write: func(s *State) string { return small(s.Limit) },
-		},
-		{
-			Name: "facet", Meaning: "the header whose values are counted", Pages: onLists | OnFeed,
-			read:  func(s *State, v string) bool { s.Facet = v; return true },
-			write: func(s *State) string { return s.Facet },
-		},
-		{
-			Name: "sort", Meaning: "the column that a page is put in order by", Pages: onLists,
-			read:  func(s *State, v string) bool { s.Sort = parseSort(v); return true },
-			write: func(s *State) string { return s.Sort.String() },
-		},
-		{
-			Name: "damaged", Meaning: "1: messages that cannot be decided are listed too", Pages: onLists,
-			read: func(s *State, v string) bool {
-				s.Damaged = v == "1"
-				return v == "0" || v == "1"
-			},
-			write: func(s *State) string {
-				if s.Damaged {
-					return "1"
-				}
-				return ""
-			},
-		},
-		{Name: "slow", Meaning: "1: fewer, larger batches", Pages: OnFeed},
-		{Name: "m", Meaning: "a message to compare", Pages: OnCompare},
-		{Name: "with", Meaning: "older or newer: the nearest of the same routing key", Pages: OnCompare},
-		{Name: "base64", Meaning: "the bytes, as base64", Pages: OnPaste},
-		{Name: "z", Meaning: "the bytes, deflated, as base64", Pages: OnPaste},
-		{Name: "as", Meaning: "what the bytes are: header, table", Pages: OnPaste},
-	}
+	},
+	{Name: "slow", Meaning: "1: fewer, larger batches", Pages: OnFeed},
+	{Name: "m", Meaning: "a message to compare", Pages: OnCompare},
+	{Name: "with", Meaning: "older or newer: the nearest of the same routing key", Pages: OnCompare},
+	{Name: "base64", Meaning: "the bytes, as base64", Pages: OnPaste},
+	{Name: "z", Meaning: "the bytes, deflated, as base64", Pages: OnPaste},
+	{Name: "as", Meaning: "what the bytes are: header, table", Pages: OnPaste},
 }
 
 const maxLimit = 1000 // rows a page

@@ -80,7 +80,7 @@ func (s Sort) String() string {
 func Parse(v url.Values) (State, []string) {
 	var s State
 	var bad []string
-	for _, p := range parameters() {
+	for _, p := range parameters {
 		if p.read == nil {
 			continue
 		}
@@ -123,7 +123,8 @@ func (s State) Values() url.Values { return s.valuesOn(^Pages(0)) }
 // valuesOn writes what these pages take.
 func (s State) valuesOn(pages Pages) url.Values {
 	v := url.Values{}
-	for _, p := range parameters() {
+	for i := range parameters {
+		p := &parameters[i]
 		if p.Pages&pages == 0 {
 			continue
 		}
@@ -138,7 +139,8 @@ func (s State) valuesOn(pages Pages) url.Values {
 // asks for itself.
 func (s State) HiddenFields(without ...string) [][2]string {
 	var fields [][2]string
-	for _, p := range parameters() {
+	for i := range parameters {
+		p := &parameters[i]
 		if slices.Contains(without, p.Name) {
 			continue
 		}
