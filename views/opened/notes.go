@@ -1,6 +1,7 @@
 package opened
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
@@ -31,4 +32,21 @@ func timestampNotes(ts fieldtable.Timestamp, now time.Time) []Note {
 		notes = append(notes, Note{Text: ".NET's DateTime.MinValue: never set?", Guess: true})
 	}
 	return notes
+}
+
+// expirationNotes says when a message expires whose expiration is a time: Qpid Broker-J delivers one,
+// in milliseconds since 1970. RabbitMQ delivers a duration, also in milliseconds, and none that its
+// publishers give is longer than 30 years.
+func expirationNotes(text []byte, d *fieldtable.Dialect, now time.Time) []Note {
+	const thirtyYears = 30 * 365 * 24 * 60 * 60 * 1000
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || n < thirtyYears {
+		return nil
+	}
+	ts := fieldtable.Timestamp{Value: n, Unit: fieldtable.Milliseconds}
+	if _, ok := ts.Time(); !ok {
+		return nil
+	}
+	meaning := Note{Text: "the time at which it expires", Guess: d.TimestampUnit() != fieldtable.Milliseconds}
+	return append([]Note{meaning}, timestampNotes(ts, now)...)
 }

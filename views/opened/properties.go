@@ -54,6 +54,9 @@ func NewProperty(p wire.Property, removed []archive.Span, d *fieldtable.Dialect,
 		row.Empty = true
 	default:
 		row.Parts = kit.Parts(p.Raw)
+		if p.Name == "expiration" {
+			row.Notes = expirationNotes(p.Raw, d, now)
+		}
 	}
 	return row
 }

@@ -4,9 +4,11 @@ package broker
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -91,4 +93,29 @@ func TestQpidDeliversTablesAsPublished(t *testing.T) {
 	if !b.Keeps("") {
 		t.Errorf("%+v is not said to keep tables", b)
 	}
+}
+
+// TestQpidExpirationIsATime: in milliseconds since 1970. What RabbitMQ takes for an hour has passed
+// long ago.
+func TestQpidExpirationIsATime(t *testing.T) {
+	c := dialQpid(t)
+	c.declare(t, "q", nil)
+	const hour = 3_600_000 // ms
+	later := fmt.Sprint(time.Now().UnixMilli() + hour)
+	for _, expiration := range []string{fmt.Sprint(hour), later} {
+		m := amqp.Publishing{Expiration: expiration}
+		if err := c.PublishWithContext(t.Context(), "", "q", false, false, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, AcceptLoss: true})
+	r.untilStored(t, 1)
+	m, err := r.archive.Snapshot().Get(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, _ := m.Header().Property("expiration"); string(p.Raw) != later {
+		t.Errorf("expiration %q", p.Raw)
+	}
+	says(t, r.Status().Broker(), "", "expiration is the time at which the message expires")
 }
