@@ -59,13 +59,15 @@ func TestHints(t *testing.T) {
 		{"S", nil, func(e *fttest.Encoder) { e.Str("k", "text") }, ""},
 		{"I -1", nil, func(e *fttest.Encoder) { e.Int32("k", -1) }, ""},
 	} {
-		hints := fieldtable.Hints(fieldtable.View(fttest.Table(c.write), c.dialect))
-		switch {
-		case c.want == "" && len(hints) > 0:
-			t.Errorf("%s: %v, want none", c.name, hints)
-		case c.want != "" && (len(hints) != 1 || !strings.Contains(hints[0].Text, c.want) || hints[0].Path != "k" || hints[0].Offset != 4):
-			t.Errorf("%s: %v, want %q", c.name, hints, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			hints := fieldtable.Hints(fieldtable.View(fttest.Table(c.write), c.dialect))
+			switch {
+			case c.want == "" && len(hints) > 0:
+				t.Errorf("%s: %v, want none", c.name, hints)
+			case c.want != "" && (len(hints) != 1 || !strings.Contains(hints[0].Text, c.want) || hints[0].Path != "k" || hints[0].Offset != 4):
+				t.Errorf("%s: %v, want %q", c.name, hints, c.want)
+			}
+		})
 	}
 }
 

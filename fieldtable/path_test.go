@@ -31,10 +31,12 @@ func TestParsePath(t *testing.T) {
 		"a[007]":                  {name("a"), index(7)},
 		"a[2147483647].b":         {name("a"), index(2147483647), name("b")},
 	} {
-		got, err := fieldtable.ParsePath(path)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %v, %v, want %v", path, got, err, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			got, err := fieldtable.ParsePath(path)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s: %v, %v, want %v", path, got, err, want)
+			}
+		})
 	}
 }
 
@@ -62,11 +64,13 @@ func TestParsePathErrors(t *testing.T) {
 		`"\xzz"`:                 1,
 		"a[9999999999999999999]": 2,
 	} {
-		_, err := fieldtable.ParsePath(path)
-		e, ok := errors.AsType[*fieldtable.PathError](err)
-		if !ok || e.Offset != offset || e.Path != path {
-			t.Errorf("%s: %v, want an error at %d", path, err, offset)
-		}
+		t.Run(path, func(t *testing.T) {
+			_, err := fieldtable.ParsePath(path)
+			e, ok := errors.AsType[*fieldtable.PathError](err)
+			if !ok || e.Offset != offset || e.Path != path {
+				t.Errorf("%s: %v, want an error at %d", path, err, offset)
+			}
+		})
 	}
 }
 
@@ -83,12 +87,14 @@ func TestAppendStep(t *testing.T) {
 		"\uFFFD":                "\"\uFFFD\"",
 		strings.Repeat("n", 99): strings.Repeat("n", 99),
 	} {
-		if got := string(fieldtable.AppendStep(nil, []byte(name))); got != want {
-			t.Errorf("%q: %s, want %s", name, got, want)
-		}
-		if got := string(fieldtable.AppendStep([]byte("x"), []byte(name))); got != "x."+want {
-			t.Errorf("%q after x: %s, want x.%s", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := string(fieldtable.AppendStep(nil, []byte(name))); got != want {
+				t.Errorf("%q: %s, want %s", name, got, want)
+			}
+			if got := string(fieldtable.AppendStep([]byte("x"), []byte(name))); got != "x."+want {
+				t.Errorf("%q after x: %s, want x.%s", name, got, want)
+			}
+		})
 	}
 }
 
@@ -143,10 +149,12 @@ func TestAt(t *testing.T) {
 		"x-death[1][0]":     "7",
 		"x-death[2].queue":  "orders",
 	} {
-		v, err := table.At(path)
-		if got := string(v.AppendText(nil)); err != nil || got != want {
-			t.Errorf("%s: %q, %v, want %q", path, got, err, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			v, err := table.At(path)
+			if got := string(v.AppendText(nil)); err != nil || got != want {
+				t.Errorf("%s: %q, %v, want %q", path, got, err, want)
+			}
+		})
 	}
 	for _, path := range []string{"a", "a.b", `"a.b".c`, `"a.b"[0]`, "x-death.reason", "x-death[3]", "x-death[0].none", "x-death[0][0]", "x-death[1][1]", "x-death[1].a"} {
 		if v, err := table.At(path); err != fieldtable.ErrAbsent || !v.IsZero() {

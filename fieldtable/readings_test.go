@@ -83,17 +83,19 @@ func TestReadings(t *testing.T) {
 			[]string{"RabbitMQ server!", "Java!", ".NET!", "Go (amqp091-go)!", "Node (amqplib)!", "Ruby (Bunny)!", "PHP (php-amqplib)!",
 				"C (rabbitmq-c)!", "Apache Qpid (Broker-J)!"}},
 	} {
-		readings := fieldtable.Readings(fieldtable.View(fttest.Table(c.write), nil))
-		if len(readings) != 1 || readings[0].Path != "k" || readings[0].Offset != 4 || readings[0].Text != c.text {
-			t.Errorf("%s: %+v, want k = %s", c.name, readings, c.text)
-			continue
-		}
-		if got := others(readings[0]); !slices.Equal(got, c.want) {
-			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
-		}
-		if readings[0].Loud() != (c.want != nil) {
-			t.Errorf("%s: loud %v", c.name, readings[0].Loud())
-		}
+		t.Run(c.name, func(t *testing.T) {
+			readings := fieldtable.Readings(fieldtable.View(fttest.Table(c.write), nil))
+			if len(readings) != 1 || readings[0].Path != "k" || readings[0].Offset != 4 || readings[0].Text != c.text {
+				t.Errorf("%s: %+v, want k = %s", c.name, readings, c.text)
+				return
+			}
+			if got := others(readings[0]); !slices.Equal(got, c.want) {
+				t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
+			}
+			if readings[0].Loud() != (c.want != nil) {
+				t.Errorf("%s: loud %v", c.name, readings[0].Loud())
+			}
+		})
 	}
 }
 
@@ -141,10 +143,12 @@ func TestReadingsOfNames(t *testing.T) {
 		"__proto__": "Node (amqplib)",
 		"10":        "",
 	} {
-		r := fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) { e.Int32(name, 1) }), nil))
-		if got := clientsOf(r[0]); got != want {
-			t.Errorf("%q: %s, want %s", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			r := fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) { e.Int32(name, 1) }), nil))
+			if got := clientsOf(r[0]); got != want {
+				t.Errorf("%q: %s, want %s", name, got, want)
+			}
+		})
 	}
 }
 

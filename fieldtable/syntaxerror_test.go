@@ -28,19 +28,21 @@ func TestErrorMessages(t *testing.T) {
 		"damage-in-x-death": "the value is incomplete, tag 'l', at byte 46 (0x2e), in x-death[0].count",
 		"too-deep":          "nested more than 32 levels deep, tag 'F', at byte 230 (0xe6), in d" + strings.Repeat(".d", 32),
 	} {
-		for _, s := range fttest.Specimens() {
-			if s.Name != name {
-				continue
+		t.Run(name, func(t *testing.T) {
+			for _, s := range fttest.Specimens() {
+				if s.Name != name {
+					continue
+				}
+				err := fieldtable.View(s.Encoded, nil).Valid()
+				if err == nil || err.Error() != want {
+					t.Errorf("%s: %v, want %s", name, err, want)
+				}
+				e, ok := errors.AsType[*fieldtable.SyntaxError](err)
+				if !ok || e.Reason() != s.Damage || !errors.Is(err, e.Err) {
+					t.Errorf("%s: %v", name, err)
+				}
 			}
-			err := fieldtable.View(s.Encoded, nil).Valid()
-			if err == nil || err.Error() != want {
-				t.Errorf("%s: %v, want %s", name, err, want)
-			}
-			e, ok := errors.AsType[*fieldtable.SyntaxError](err)
-			if !ok || e.Reason() != s.Damage || !errors.Is(err, e.Err) {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
+		})
 	}
 }
 

@@ -132,10 +132,12 @@ func TestAppendText(t *testing.T) {
 		"table":                   func(e *fttest.Encoder) { e.Nested("k", func(*fttest.Encoder) {}) },
 		"array":                   func(e *fttest.Encoder) { e.Array("k", func(*fttest.Encoder) {}) },
 	} {
-		v := valueOf(t, nil, write)
-		if got := string(v.AppendText([]byte("x"))); got != "x"+want {
-			t.Errorf("%s: %q, want %q", v.Kind(), got, "x"+want)
-		}
+		t.Run(want, func(t *testing.T) {
+			v := valueOf(t, nil, write)
+			if got := string(v.AppendText([]byte("x"))); got != "x"+want {
+				t.Errorf("%s: %q, want %q", v.Kind(), got, "x"+want)
+			}
+		})
 	}
 }
 

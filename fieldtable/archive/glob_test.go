@@ -31,20 +31,22 @@ func TestGlob(t *testing.T) {
 		{"\ufffd", []string{"\ufffd"}, []string{"\xff"}},
 		{"key", []string{"\u212aey"}, nil}, // the Kelvin sign is a K
 	} {
-		g, rest, err := cutGlob(tt.pattern)
-		if err != nil || rest != "" {
-			t.Fatalf("%s: %q, %v", tt.pattern, rest, err)
-		}
-		for _, name := range tt.yes {
-			if !g.match([]byte(name)) {
-				t.Errorf("%s does not match %q", tt.pattern, name)
+		t.Run(tt.pattern, func(t *testing.T) {
+			g, rest, err := cutGlob(tt.pattern)
+			if err != nil || rest != "" {
+				t.Fatalf("%s: %q, %v", tt.pattern, rest, err)
 			}
-		}
-		for _, name := range tt.no {
-			if g.match([]byte(name)) {
-				t.Errorf("%s matches %q", tt.pattern, name)
+			for _, name := range tt.yes {
+				if !g.match([]byte(name)) {
+					t.Errorf("%s does not match %q", tt.pattern, name)
+				}
 			}
-		}
+			for _, name := range tt.no {
+				if g.match([]byte(name)) {
+					t.Errorf("%s matches %q", tt.pattern, name)
+				}
+			}
+		})
 	}
 }
 
@@ -80,21 +82,23 @@ func TestParseRedaction(t *testing.T) {
 		{"$*", 0, "content_type content_encoding delivery_mode priority correlation_id reply_to expiration message_id timestamp type user_id app_id cluster_id"},
 		{`\$user_id`, 1, ""},
 	} {
-		r, err := ParseRedaction(tt.list)
-		if err != nil {
-			t.Errorf("%q: %v", tt.list, err)
-			continue
-		}
-		if (r == nil) != (tt.headers == 0 && tt.props == "") {
-			t.Errorf("%q: %v", tt.list, r)
-			continue
-		}
-		if r == nil {
-			continue
-		}
-		if len(r.headers) != tt.headers || strings.Join(r.properties, " ") != tt.props || r.String() != tt.list {
-			t.Errorf("%q: %d patterns for headers, properties %v, %q", tt.list, len(r.headers), r.properties, r)
-		}
+		t.Run(tt.list, func(t *testing.T) {
+			r, err := ParseRedaction(tt.list)
+			if err != nil {
+				t.Errorf("%q: %v", tt.list, err)
+				return
+			}
+			if (r == nil) != (tt.headers == 0 && tt.props == "") {
+				t.Errorf("%q: %v", tt.list, r)
+				return
+			}
+			if r == nil {
+				return
+			}
+			if len(r.headers) != tt.headers || strings.Join(r.properties, " ") != tt.props || r.String() != tt.list {
+				t.Errorf("%q: %d patterns for headers, properties %v, %q", tt.list, len(r.headers), r.properties, r)
+			}
+		})
 	}
 	for list, want := range map[string]string{
 		"$userid":              "$userid is no property: there are $content_type",
@@ -104,8 +108,10 @@ func TestParseRedaction(t *testing.T) {
 		`authorization,token\`: "ends with",
 		"\xff":                 "UTF-8",
 	} {
-		if _, err := ParseRedaction(list); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", list, err, want)
-		}
+		t.Run(list, func(t *testing.T) {
+			if _, err := ParseRedaction(list); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v, want %q", list, err, want)
+			}
+		})
 	}
 }

@@ -50,20 +50,22 @@ func TestBeginRedacted(t *testing.T) {
 		{"the same", "token", tokens},
 		{"more", "session", both.Removed()},
 	} {
-		a := redacting(t, tc.list, nil)
-		w := a.Writer()
-		w.BeginRedacted(&wire.Delivery{Header: payload}, epoch, tokens)
-		seq := w.Commit()
-		m, err := a.Snapshot().Get(seq)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(m.Removed(), tc.want) {
-			t.Errorf("%s: removed %v, want %v", tc.name, m.Removed(), tc.want)
-		}
-		if tc.list == "session" && !bytes.Equal(m.Header().Payload(), both.Header().Payload()) {
-			t.Errorf("%s: %q", tc.name, m.Header().Payload())
-		}
+		t.Run(tc.name, func(t *testing.T) {
+			a := redacting(t, tc.list, nil)
+			w := a.Writer()
+			w.BeginRedacted(&wire.Delivery{Header: payload}, epoch, tokens)
+			seq := w.Commit()
+			m, err := a.Snapshot().Get(seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(m.Removed(), tc.want) {
+				t.Errorf("%s: removed %v, want %v", tc.name, m.Removed(), tc.want)
+			}
+			if tc.list == "session" && !bytes.Equal(m.Header().Payload(), both.Header().Payload()) {
+				t.Errorf("%s: %q", tc.name, m.Header().Payload())
+			}
+		})
 	}
 }
 

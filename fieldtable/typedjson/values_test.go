@@ -276,12 +276,14 @@ func TestAppendString(t *testing.T) {
 		"\xff\xc3":                   `"\ufffd\ufffd"`,
 		"\uFFFD is itself, not half": "\"\uFFFD is itself, not half\"",
 	} {
-		if got := string(typedjson.AppendString(nil, in)); got != want {
-			t.Errorf("%q: %s, want %s", in, got, want)
-		}
-		if got := string(typedjson.AppendString([]byte("x"), []byte(in))); got != "x"+want {
-			t.Errorf("%q as octets: %s, want x%s", in, got, want)
-		}
+		t.Run(in, func(t *testing.T) {
+			if got := string(typedjson.AppendString(nil, in)); got != want {
+				t.Errorf("%q: %s, want %s", in, got, want)
+			}
+			if got := string(typedjson.AppendString([]byte("x"), []byte(in))); got != "x"+want {
+				t.Errorf("%q as octets: %s, want x%s", in, got, want)
+			}
+		})
 	}
 }
 
