@@ -3,6 +3,7 @@ module github.com/headerglass/headerglass
 go 1.26.0
 
 require (
+	github.com/Azure/go-amqp v1.7.0
 	github.com/Shopify/toxiproxy/v2 v2.5.0
 	github.com/a-h/templ v0.3.1100
 	github.com/alecthomas/kong v1.17.0

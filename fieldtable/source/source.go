@@ -39,6 +39,11 @@ type Status struct {
 	// queue drops or dead-letters a message; 0: never, or not known.
 	Policy        string
 	DeliveryLimit uint64
+	// DeliveryCount is how often a message delivered here had been given back before, at most.
+	DeliveryCount uint64
+	// Notes are plain sentences about what reading does to this queue, beyond what it does to any, and
+	// about what was left out or lost although reading goes on; without secrets.
+	Notes []string
 	// Management is what went wrong when the management API was asked; empty when nothing did.
 	Management string
 
@@ -53,6 +58,7 @@ type Status struct {
 	Undrained bool
 
 	Window     uint64    // most messages that Peek holds
+	Prefetch   uint64    // most messages that may be under way now
 	Held       uint64    // messages delivered and neither acknowledged nor given back
 	HeldSince  time.Time // when the first of them arrived; zero when nothing is held
 	GiveBackAt time.Time // when Peek gives back; zero when nothing is held
@@ -67,8 +73,10 @@ type Status struct {
 	StreamFilters       []string
 	OffsetGaps, LeftOut uint64
 
-	// Notes are plain sentences about what was left out or lost although reading goes on, without secrets.
-	Notes []string
+	// Undeliverable counts the messages of a stream that the broker could not deliver, so that reading
+	// went on behind them; UndeliverableAt is the offset of the last of them.
+	Undeliverable   uint64
+	UndeliverableAt int64
 
 	// Gaps are when Copy was not connected, oldest first: what the exchange routed then was not copied.
 	Gaps []Gap

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -21,8 +22,14 @@ type Consumer struct {
 	offset     offset
 	secrets    []string
 	now        func() time.Time
+	reach      func(ctx context.Context, network, address string) (net.Conn, error)
 
 	running atomic.Bool
+	// patience is after how long the broker has taken messages back that were held, in nanoseconds; 0: it
+	// never has.
+	patience atomic.Int64
+	flow     *flow
+	stuck    stuck // belongs to Run
 	// prefetch in place of the configured one, once that was too much for the spool; 0: it never
 	// was
 	narrowed atomic.Int32
@@ -40,7 +47,7 @@ func New(cfg Config) (*Consumer, error) {
 	if err == nil {
 		err = cfg.complete()
 	}
-	c := &Consumer{cfg: cfg, endpoint: e, now: time.Now}
+	c := &Consumer{cfg: cfg, endpoint: e, now: time.Now, reach: new(net.Dialer).DialContext}
 	if err == nil && cfg.Mode == source.Stream {
 		c.offset, err = parseOffset(cfg.Offset)
 	}
@@ -60,6 +67,13 @@ func New(cfg Config) (*Consumer, error) {
 		c.secrets = append(c.secrets, secretForms(c.management.username, c.management.password)...)
 	}
 	c.delivered = newDelivered(cfg)
+	c.flow = &flow{most: cfg.Prefetch}
+	if cfg.Mode == source.Peek {
+		c.flow.most = cfg.Window
+	}
+	if cfg.Spool != nil {
+		c.flow.room = spoolAhead / 2
+	}
 	if c.offset.isNumber {
 		// a broker may begin at the start of the chunk that holds it
 		c.delivered.next, c.delivered.resumes = c.offset.number, true
@@ -145,17 +159,6 @@ func (cfg *Config) complete() error {
 	return nil
 }
 
-// prefetch is never 0, which would mean no limit.
-func (c *Consumer) prefetch() int {
-	if c.cfg.Mode == source.Peek {
-		return c.cfg.Window
-	}
-	if n := c.narrowed.Load(); n > 0 {
-		return int(n)
-	}
-	return c.cfg.Prefetch
-}
-
 // Run reads until ctx is done, reconnecting by itself; then it gives back what it holds, closes in
 // good order, and returns nil. It returns an *Error only with ExitOnError. It may be called once.
 func (c *Consumer) Run(ctx context.Context) error {
@@ -166,15 +169,16 @@ func (c *Consumer) Run(ctx context.Context) error {
 	wait := newBackoff()
 	for {
 		c.status.connecting()
-		began, successes := c.now(), c.status.successes()
-		e := c.session(ctx)
+		began := c.now()
+		a, e := c.session(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if e == nil {
 			e = &Error{Kind: KindLost, Msg: "the connection ended"}
 		}
-		if c.status.successes() > successes {
+		v := c.ended(a, e)
+		if e = v.e; v.progress {
 			wait.reset()
 		}
 		switch {
@@ -187,6 +191,9 @@ func (c *Consumer) Run(ctx context.Context) error {
 			return nil
 		}
 		next := wait.next(began, c.now(), e.refused())
+		if v.wait > 0 {
+			next = c.now().Add(v.wait)
+		}
 		c.status.failed(e, next)
 		timer := time.NewTimer(next.Sub(c.now()))
 		select {
@@ -198,27 +205,18 @@ func (c *Consumer) Run(ctx context.Context) error {
 	}
 }
 
-// ask learns what the management API knows about the queue and refuses what would harm it.
-func (c *Consumer) ask(ctx context.Context) (queueFacts, *Error) {
-	unknown := queueFacts{DeliveryLimit: -1}
+// ask learns what the management API knows about the queue.
+func (c *Consumer) ask(ctx context.Context) queueFacts {
 	if c.management == nil || c.cfg.Mode == source.Copy {
-		return unknown, nil
+		return unknownQueue()
 	}
 	facts, err := c.management.queue(ctx, c.endpoint.vhost, c.cfg.Queue)
 	if err != nil {
 		c.status.managementFailed(c.withoutSecrets(err.Error()))
-		return unknown, nil
+		return unknownQueue()
 	}
 	c.status.facts(facts)
-	switch {
-	case c.cfg.Mode == source.Peek && facts.Type == "quorum" && !c.cfg.AcceptRedeliveryCount:
-		return facts, c.refuseQuorum()
-	case c.cfg.Mode == source.Peek && facts.Type == "stream":
-		return facts, c.refuseStream()
-	case c.cfg.Mode == source.Stream && facts.Type != "stream" && facts.Type != "":
-		return facts, c.refuseNoStream()
-	}
-	return facts, nil
+	return facts
 }
 
 // Status is cheap and safe for concurrent use.

@@ -36,13 +36,17 @@ const (
 	KindTLSName     source.ErrorKind = "tls_name"    // the certificate is for another name
 	KindTLS         source.ErrorKind = "tls"         // any other trouble with TLS
 	// not an AMQP 0-9-1 broker, or one that breaks the protocol
-	KindProtocol    source.ErrorKind = "protocol"
-	KindLost        source.ErrorKind = "lost"          // the connection broke
-	KindClosed      source.ErrorKind = "closed"        // the broker closed the connection
-	KindSpoolFull   source.ErrorKind = "spool_full"    // the spool has reached its bound
-	KindSpool       source.ErrorKind = "spool"         // the spool cannot be written
-	KindSpoolBehind source.ErrorKind = "spool_behind"  // messages arrive faster than they can be written
-	KindConfig      source.ErrorKind = "configuration" // the configuration cannot work
+	KindProtocol source.ErrorKind = "protocol"
+	KindLost     source.ErrorKind = "lost"          // the connection broke
+	KindClosed   source.ErrorKind = "closed"        // the broker closed the connection
+	KindInternal source.ErrorKind = "broker_failed" // the broker closed it for a fault of its own
+	// the broker fails while it delivers a certain message
+	KindUndeliverable source.ErrorKind = "undeliverable"
+	KindNoReplica     source.ErrorKind = "no_replica"    // no running replica of a stream to read from
+	KindSpoolFull     source.ErrorKind = "spool_full"    // the spool has reached its bound
+	KindSpool         source.ErrorKind = "spool"         // the spool cannot be written
+	KindSpoolBehind   source.ErrorKind = "spool_behind"  // messages arrive faster than they can be written
+	KindConfig        source.ErrorKind = "configuration" // the configuration cannot work
 )
 
 // Error is a failure in one plain sentence for an operator. Its text carries no credentials.
@@ -50,6 +54,8 @@ type Error struct {
 	Kind source.ErrorKind
 	Msg  string
 	Err  error
+
+	stops bool // trying again would harm the queue
 }
 
 func (e *Error) Error() string { return e.Msg }
@@ -58,14 +64,14 @@ func (e *Error) Unwrap() error { return e.Err }
 // refused reports whether the broker or the configuration said no: trying again soon is of no use.
 func (e *Error) refused() bool {
 	switch e.Kind {
-	case KindLost, KindClosed, KindUnreachable, KindCancelled, KindTimeout, KindSpoolBehind:
+	case KindLost, KindClosed, KindInternal, KindUnreachable, KindCancelled, KindTimeout, KindSpoolBehind, KindNoReplica:
 		return false
 	}
 	return true
 }
 
 // final reports whether trying again would harm the queue or could not work at all.
-func (e *Error) final() bool { return e.Kind == KindQueueType }
+func (e *Error) final() bool { return e.Kind == KindQueueType || e.stops }
 
 // phase is what was being done when an error came.
 type phase uint8
@@ -78,16 +84,22 @@ const (
 	phaseRun
 )
 
-// explain turns an error into words. from is what the transport saw last, when that is known.
-func (c *Consumer) explain(p phase, err, from error) *Error {
+// explain turns an error into words.
+func (c *Consumer) explain(p phase, err error, seen evidence) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	kind, msg := c.sentence(p, err, from)
+	kind, msg := c.sentence(p, err, seen)
 	return &Error{Kind: kind, Msg: c.withoutSecrets(msg), Err: err}
 }
 
-func (c *Consumer) sentence(p phase, err, from error) (source.ErrorKind, string) {
+// evidence is what the transport saw, which says more than the library's errors.
+type evidence struct {
+	err   error  // of the first Read or Write that failed
+	begin []byte // the first octets that arrived
+}
+
+func (c *Consumer) sentence(p phase, err error, seen evidence) (source.ErrorKind, string) {
 	address := c.endpoint.address()
 	switch p {
 	case phaseDial:
@@ -98,33 +110,79 @@ func (c *Consumer) sentence(p phase, err, from error) (source.ErrorKind, string)
 	if e, ok := errors.AsType[*amqp.Error](err); ok && e.Server {
 		return c.replySentence(p, e)
 	}
-	if p == phaseHandshake {
-		switch {
-		case errors.Is(err, amqp.ErrSASL):
-			return KindLogin, fmt.Sprintf("%s offers no login mechanism that fits", address)
-		case isTimeout(from):
-			return KindLost, fmt.Sprintf(
-				"%s accepted the connection but did not complete the AMQP handshake within %s",
-				address,
-				c.endpoint.dialTimeout,
-			)
-		case errors.Is(err, amqp.ErrCredentials):
-			return KindLogin, fmt.Sprintf(
-				"%s closed the connection at login: user name or password are probably wrong",
-				address,
-			)
-		case errors.Is(err, amqp.ErrVhost):
-			return KindVHost, fmt.Sprintf(
-				"%s closed the connection instead of opening vhost %q",
-				address,
-				c.endpoint.vhost,
-			)
-		case c.endpoint.secure:
-			return KindProtocol, fmt.Sprintf("%s does not speak AMQP 0-9-1", address)
-		}
-		return KindProtocol, fmt.Sprintf("%s does not speak AMQP 0-9-1 (a TLS port needs amqps://)", address)
+	if alert, ok := remoteAlert(seen.err); ok { // with TLS 1.3 it comes after the handshake
+		return alertSentence(address, alert)
 	}
-	return lostSentence(address, err, from)
+	if p == phaseHandshake {
+		return c.handshakeSentence(address, err, seen)
+	}
+	return lostSentence(address, err, seen.err)
+}
+
+// handshakeSentence says why the AMQP handshake came to nothing without an answer of the broker's.
+func (c *Consumer) handshakeSentence(address string, err error, seen evidence) (source.ErrorKind, string) {
+	begin := string(seen.begin)
+	switch {
+	case errors.Is(err, amqp.ErrSASL):
+		return KindLogin, fmt.Sprintf("%s offers no login mechanism that fits", address)
+	case isTimeout(seen.err), errors.Is(seen.err, net.ErrClosed):
+		return KindLost, fmt.Sprintf(
+			"%s accepted the connection but did not complete the AMQP handshake within %s",
+			address, c.endpoint.dialTimeout,
+		)
+	case len(begin) >= 8 && begin[:4] == "AMQP":
+		return KindProtocol, fmt.Sprintf(
+			"%s speaks another version of AMQP (it answers with %s) and not 0-9-1", address, version(begin[4:8]))
+	case strings.HasPrefix(begin, "HTTP"):
+		return KindProtocol, fmt.Sprintf("%s answers with HTTP and not with AMQP: is that another port's number?", address)
+	case begin == "" && c.endpoint.secure:
+		return KindProtocol, fmt.Sprintf("%s closed the connection without an answer to the AMQP header", address)
+	case begin == "" || begin[0] == tlsAlert && !c.endpoint.secure:
+		return KindProtocol, fmt.Sprintf(
+			"%s closed the connection without an answer in AMQP: does it expect TLS? A TLS port needs amqps://", address)
+	case errors.Is(err, amqp.ErrCredentials):
+		return KindLogin, fmt.Sprintf("%s closed the connection at login: user name or password are probably wrong", address)
+	case errors.Is(err, amqp.ErrVhost):
+		return KindVHost, fmt.Sprintf("%s closed the connection instead of opening vhost %q", address, c.endpoint.vhost)
+	case begin[0] != methodFrame:
+		return KindProtocol, fmt.Sprintf("%s does not speak AMQP 0-9-1: its answer begins with %q", address, begin)
+	case seen.err != nil:
+		return KindLost, fmt.Sprintf("%s closed the connection during the AMQP handshake", address)
+	}
+	return KindProtocol, fmt.Sprintf("%s broke the protocol during the AMQP handshake: %v", address, err)
+}
+
+// First octets of an answer.
+const (
+	methodFrame = 1  // spec §4.2.3
+	tlsAlert    = 21 // RFC 8446 §5.1
+)
+
+// version words the last four octets of a protocol header (spec §4.2.2; AMQP 1.0 §2.2).
+func version(b string) string {
+	if b[0] == 1 && b[1] == 1 {
+		return fmt.Sprintf("%d-%d", b[2], b[3]) // the form before 0-9
+	}
+	if b[1] > 0 {
+		return fmt.Sprintf("%d.%d", b[1], b[2])
+	}
+	return fmt.Sprintf("%d-%d-%d", b[1], b[2], b[3])
+}
+
+// remoteAlert returns the TLS alert that the peer sent, as crypto/tls words it.
+func remoteAlert(err error) (string, bool) {
+	e, ok := errors.AsType[*net.OpError](err)
+	if !ok || e.Op != "remote error" {
+		return "", false
+	}
+	return strings.TrimPrefix(e.Err.Error(), "tls: "), true
+}
+
+func alertSentence(address, alert string) (source.ErrorKind, string) {
+	if strings.Contains(alert, "certificate required") {
+		return KindTLS, fmt.Sprintf("%s asks for a client certificate, and none was given", address)
+	}
+	return KindTLS, fmt.Sprintf("%s refused the TLS connection: %s", address, alert)
 }
 
 func dialSentence(address, host string, err error, timeout time.Duration) (source.ErrorKind, string) {
@@ -166,8 +224,8 @@ func tlsSentence(address, name string, err error) (source.ErrorKind, string) {
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return KindTLS, fmt.Sprintf("%s does not speak TLS: use amqp:// or the broker's TLS port", address)
 	}
-	if e, ok := errors.AsType[tls.AlertError](err); ok {
-		return KindTLS, fmt.Sprintf("%s refused the TLS connection: %v", address, e)
+	if alert, ok := remoteAlert(err); ok {
+		return alertSentence(address, alert)
 	}
 	if isTimeout(err) {
 		return KindTLS, fmt.Sprintf("%s did not complete the TLS handshake in time", address)
@@ -234,7 +292,12 @@ func (c *Consumer) replySentence(p phase, e *amqp.Error) (source.ErrorKind, stri
 	case amqp.ResourceLocked:
 		return KindLocked, fmt.Sprintf("%s belongs exclusively to another connection (405)", what)
 	case amqp.PreconditionFailed:
+		if strings.Contains(e.Reason, "running replica") {
+			return KindNoReplica, fmt.Sprintf(
+				"%s has no running replica to read from where this explorer is connected (406): %s", what, said(e))
+		}
 		if strings.Contains(e.Reason, "timed out") {
+			c.impatient(e.Reason)
 			return KindTimeout, fmt.Sprintf(
 				"the broker's consumer timeout ran out (406): messages were held longer than it allows, and it has taken them back: %s",
 				said(e),
@@ -243,6 +306,8 @@ func (c *Consumer) replySentence(p phase, e *amqp.Error) (source.ErrorKind, stri
 		return KindPrecondition, fmt.Sprintf("the broker does not do this with %s (406): %s", what, said(e))
 	case amqp.ConnectionForced:
 		return KindClosed, fmt.Sprintf("the broker closed the connection (320): %s", said(e))
+	case amqp.InternalError:
+		return KindInternal, fmt.Sprintf("the broker closed the connection for a fault of its own (541): %s", said(e))
 	case amqp.ResourceError:
 		return KindClosed, fmt.Sprintf("the broker lacks resources (506): %s", said(e))
 	}

@@ -11,14 +11,6 @@ import (
 	"strings"
 )
 
-// queueFacts is what the management API knows about a queue and AMQP does not tell.
-type queueFacts struct {
-	Type string
-	// returns after which a quorum queue drops or dead-letters; -1: none or unknown
-	DeliveryLimit int64
-	Policy        string
-}
-
 // management asks the HTTP API of RabbitMQ's management plugin.
 type management struct {
 	base               *url.URL
@@ -92,14 +84,20 @@ func (m *management) queue(ctx context.Context, vhost, name string) (queueFacts,
 	if err := json.NewDecoder(io.LimitReader(resp.Body, enough)).Decode(&answer); err != nil {
 		return queueFacts{}, fmt.Errorf("the management API at %s did not answer with JSON", m.base.Host)
 	}
-	facts := queueFacts{Type: answer.Type, Policy: answer.Policy, DeliveryLimit: -1}
-	for _, raw := range []json.RawMessage{answer.Arguments["x-delivery-limit"], answer.EffectivePolicy["delivery-limit"]} {
+	facts := queueFacts{Type: answer.Type, Policy: answer.Policy, DeliveryLimit: noLimit, Managed: true}
+	for _, raw := range []json.RawMessage{
+		answer.Arguments["x-delivery-limit"],
+		answer.EffectivePolicy["delivery-limit"],
+	} {
 		var n int64
-		if raw != nil && json.Unmarshal(raw, &n) == nil && n >= 0 &&
-			(facts.DeliveryLimit < 0 || n < facts.DeliveryLimit) {
-			facts.DeliveryLimit = n // the lower of argument and policy applies
+		if raw != nil && json.Unmarshal(raw, &n) == nil {
+			facts.Limited = true
+			if n >= 0 && (facts.DeliveryLimit == noLimit || n < facts.DeliveryLimit) {
+				facts.DeliveryLimit = n // the lower of argument and policy applies
+			}
 		}
 	}
+	_ = json.Unmarshal(answer.Arguments["x-single-active-consumer"], &facts.SingleActive) // absent: false
 	return facts, nil
 }
 

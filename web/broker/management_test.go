@@ -33,19 +33,31 @@ func TestManagementFacts(t *testing.T) {
 		{200, `{"type":"classic","arguments":{},"effective_policy_definition":{}}`, queueFacts{
 			Type:          "classic",
 			DeliveryLimit: -1,
+			Managed:       true,
 		}, ""},
 		{200, `{"type":"quorum","arguments":[],"effective_policy_definition":[]}`, queueFacts{
 			Type:          "quorum",
 			DeliveryLimit: -1,
+			Managed:       true,
 		}, ""},
 		{200, `{"type":"quorum","policy":"p","arguments":{"x-delivery-limit":9},"effective_policy_definition":{"delivery-limit":20}}`, queueFacts{
 			Type:          "quorum",
 			Policy:        "p",
 			DeliveryLimit: 9,
+			Managed:       true,
+			Limited:       true,
 		}, ""},
 		{200, `{"type":"quorum","arguments":{"x-delivery-limit":"many"}}`, queueFacts{
 			Type:          "quorum",
 			DeliveryLimit: -1,
+			Managed:       true,
+		}, ""},
+		{200, `{"type":"quorum","arguments":{"x-delivery-limit":-1,"x-single-active-consumer":true}}`, queueFacts{
+			Type:          "quorum",
+			DeliveryLimit: -1,
+			Managed:       true,
+			Limited:       true,
+			SingleActive:  true,
 		}, ""},
 		{200, `<html>`, queueFacts{}, "did not answer with JSON"},
 		{401, `{}`, queueFacts{}, `refused user "monitor"`},

@@ -84,6 +84,14 @@ func (c *client) publish(t *testing.T, exchange, key string, from, n int) (bodie
 	return bodies
 }
 
+// managed waits until the management API knows the queue.
+func (c *client) managed(t *testing.T, queue string) {
+	t.Helper()
+	until(t, "the management API knows the queue", func() bool {
+		return c.node.API(http.MethodGet, "queues/"+c.vhost+"/"+queue, nil, nil) == nil
+	})
+}
+
 // ready waits until so many messages are ready in the queue and none is unacknowledged.
 func (c *client) ready(t *testing.T, queue string, want int) {
 	t.Helper()
@@ -313,7 +321,13 @@ func TestNodeTwoExplorersKnowOfEachOther(t *testing.T) {
 			t.Parallel()
 			c := dial(t)
 			c.declare(t, "q", amqp.Table{"x-queue-type": kind})
-			cfg := Config{URL: c.url(), Queue: "q", AcceptRedeliveryCount: true}
+			cfg := Config{
+				URL:                   c.url(),
+				Queue:                 "q",
+				AcceptRedeliveryCount: true,
+				ManagementURL:         c.node.ManagementURL(),
+			}
+			c.managed(t, "q")
 			a, b := run(t, cfg), run(t, cfg)
 			until(
 				t,

@@ -14,38 +14,41 @@ const probeTag = consumerTag + " probe"
 // refuses x-stream-offset on everything but a stream, and names the type in its reply. Before, a
 // quorum queue refuses a prefetch for a whole channel, which later versions quietly turn into one
 // for a consumer.
-func (s *session) probe() *Error {
+func (s *session) probe() (kind string, err error) {
 	ch, err := s.conn.Channel()
+	if errors.Is(err, amqp.ErrChannelMax) {
+		return "", nil
+	}
 	if err != nil {
-		return s.explain(phaseDeclare, err)
+		return "", err
 	}
 	if err := ch.Qos(1, 0, true); err != nil {
-		return s.explain(phaseDeclare, err)
+		return "", err
 	}
-	deliveries, err := ch.Consume(s.queue, probeTag, false, false, false, false, amqp.Table{"x-stream-offset": "next"})
-	kind, found := typeInReply(err)
-	switch {
-	case found:
-	case err != nil:
-		return s.explain(phaseDeclare, err)
-	default:
-		go discard(deliveries)
-		_ = ch.Cancel(probeTag, false)
-		// a broker that looks at no argument may have delivered one message
-		_ = ch.Nack(0, true, true)
-		_ = ch.Close()
-		if s.c.status.rabbitMQ(3, 9) {
-			kind = "stream"
+	deliveries, err := ch.Consume(
+		s.queue,
+		probeTag,
+		false,
+		false,
+		false,
+		false,
+		amqp.Table{"x-stream-offset": "next"},
+	)
+	if err != nil {
+		kind, found := typeInReply(err)
+		if found {
+			err = nil
 		}
+		return kind, err
 	}
-	s.c.status.queueType(kind)
-	switch {
-	case kind == "stream":
-		return s.c.refuseStream()
-	case kind == "quorum" && !s.c.cfg.AcceptRedeliveryCount:
-		return s.c.refuseQuorum()
+	go discard(deliveries)
+	_ = ch.Cancel(probeTag, false)
+	_ = ch.Nack(0, true, true) // a broker that looks at no argument may have delivered one message
+	_ = ch.Close()
+	if s.c.status.rabbitMQ(3, 9) {
+		return "stream", nil
 	}
-	return nil
+	return "", nil
 }
 
 // typeInReply reads the type of a queue from a refusal of basic.consume.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"net"
 	"slices"
 	"sync"
 	"time"
@@ -115,7 +116,7 @@ func NewPublisher(cfg Config, rate float64) (*Publisher, error) {
 	cfg.Mode = source.Copy // errors then speak of the exchange
 	p := &Publisher{
 		c: &Consumer{
-			cfg: cfg, endpoint: e, now: time.Now,
+			cfg: cfg, endpoint: e, now: time.Now, reach: new(net.Dialer).DialContext,
 			secrets: secretForms(e.username, e.password, e.urlPassword),
 		},
 		rate: rate, waiting: make(map[uint64]*sent),
@@ -160,7 +161,7 @@ func (p *Publisher) Publish(ctx context.Context, messages iter.Seq[Publication],
 	closed := conn.NotifyClose(make(chan *amqp.Error, 1))
 	ch, err := conn.Channel()
 	if err != nil {
-		return p.c.explain(phaseDeclare, err, raw.failure())
+		return p.c.explain(phaseDeclare, err, raw.seen())
 	}
 	chClosed := ch.NotifyClose(make(chan *amqp.Error, 1))
 	if err := p.checkExchange(conn); err != nil {
@@ -168,7 +169,7 @@ func (p *Publisher) Publish(ctx context.Context, messages iter.Seq[Publication],
 		return err
 	}
 	if err := ch.Confirm(false); err != nil {
-		return p.c.explain(phaseDeclare, err, raw.failure())
+		return p.c.explain(phaseDeclare, err, raw.seen())
 	}
 	blocked := conn.NotifyBlocked(make(chan amqp.Blocking, 8))
 	var watching sync.WaitGroup
@@ -189,10 +190,10 @@ func (p *Publisher) Publish(ctx context.Context, messages iter.Seq[Publication],
 			}
 		}
 		if cause == nil {
-			p.end(p.c.explain(phaseRun, amqp.ErrClosed, raw.failure()))
+			p.end(p.c.explain(phaseRun, amqp.ErrClosed, raw.seen()))
 			return
 		}
-		p.end(p.c.explain(phaseRun, cause, raw.failure()))
+		p.end(p.c.explain(phaseRun, cause, raw.seen()))
 	})
 	failure := p.sendAll(ctx, t, conn.Config.FrameSize, messages)
 	stop := time.AfterFunc(p.c.cfg.CloseTimeout, func() { _ = raw.Close() })
@@ -210,11 +211,11 @@ func (p *Publisher) checkExchange(conn *amqp.Connection) error {
 	}
 	ch, err := conn.Channel()
 	if err != nil {
-		return p.c.explain(phaseDeclare, err, nil)
+		return p.c.explain(phaseDeclare, err, evidence{})
 	}
 	// The type is not compared in a passive declaration.
 	if err := ch.ExchangeDeclarePassive(p.c.cfg.Exchange, "direct", false, false, false, false, nil); err != nil {
-		return p.c.explain(phaseDeclare, err, nil)
+		return p.c.explain(phaseDeclare, err, evidence{})
 	}
 	return ch.Close()
 }
@@ -251,7 +252,7 @@ func (p *Publisher) sendAll(ctx context.Context, t *publishing, frameMax int, me
 		p.mu.Unlock()
 		frames = appendPublish(frames[:0], t.channel, p.c.cfg.Exchange, m, frameMax)
 		if err := t.send(frames); err != nil {
-			p.end(p.c.explain(phaseRun, err, err))
+			p.end(p.c.explain(phaseRun, err, evidence{err: err}))
 		}
 		if alone {
 			p.await(0)

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -50,53 +49,11 @@ func TestNodeManagementTellsTypeAndLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return facts == queueFacts{Type: "quorum", DeliveryLimit: 5, Policy: "limited"}
+		return facts == queueFacts{Type: "quorum", DeliveryLimit: 5, Policy: "limited", Managed: true, Limited: true}
 	})
 	if _, err := r.management.queue(t.Context(), c.vhost, "nothing"); err == nil ||
 		!strings.Contains(err.Error(), `does not know queue "nothing"`) {
 		t.Error(err)
-	}
-}
-
-// TestNodePeekStopsBeforeTheDeliveryLimit: a quorum queue that may be returned three times is
-// peeked until one return is left over.
-func TestNodePeekStopsBeforeTheDeliveryLimit(t *testing.T) {
-	c := dial(t)
-	c.declare(t, "q", amqp.Table{"x-queue-type": "quorum", "x-delivery-limit": int32(3)})
-	c.publish(t, "", "q", 0, 10)
-	until(t, "the management API knows the queue", func() bool {
-		return c.node.API(http.MethodGet, "queues/"+c.vhost+"/q", nil, nil) == nil
-	})
-	r := run(t, Config{
-		URL:                   c.url(),
-		Queue:                 "q",
-		ManagementURL:         c.node.ManagementURL(),
-		AcceptRedeliveryCount: true,
-		Hold:                  200 * time.Millisecond,
-		Pause:                 50 * time.Millisecond,
-	})
-	st := r.untilState(t, source.Stopped)
-	if !strings.Contains(st.Error, "delivery limit is 3") || st.DeliveryLimit != 3 {
-		t.Errorf("%+v", st)
-	}
-	if n := r.archive.Snapshot().Last(); n != 10 {
-		t.Errorf("%d messages stored of 10: a returned message is not recognised", n)
-	}
-	if err := r.stop(t); err != nil {
-		t.Fatal(err)
-	}
-	c.ready(t, "q", 10)
-	for {
-		m, ok, err := c.Get("q", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !ok {
-			break
-		}
-		if n, _ := m.Headers["x-delivery-count"].(int64); n > 2 {
-			t.Errorf("a message has been returned %d times of 3", n)
-		}
 	}
 }
 

@@ -25,31 +25,53 @@ type session struct {
 	transport *transport
 	ch        *amqp.Channel
 	queue     string // read from: the configured one, or the copy's
-	reading   bool   // there is a subscription to cancel
+	facts     queueFacts
+
+	// subscribing guards the subscription, which two goroutines change in the modes that acknowledge.
+	subscribing sync.Mutex
+	leaving     bool   // there shall be none any more
+	reading     string // the consumer tag of the subscription; empty: there is none
+	width       int    // messages that the subscription may have under way
+	tags        int    // consumer tags used
+	attempt     attempt
 
 	connClosed, chClosed chan *amqp.Error
 	cancelled            chan string
 	blocked              chan amqp.Blocking
-	gone                 chan *Error // the observer has found that there is no queue any more
+	gone                 chan *Error   // the observer has found that there is no queue any more
+	yield                chan struct{} // another consumer waits for what peek holds
 }
 
 // session connects and reads until ctx is done, which gives nil, or something fails.
-func (c *Consumer) session(ctx context.Context) *Error {
+func (c *Consumer) session(ctx context.Context) (attempt, *Error) {
 	if e := c.checkSpool(); e != nil {
-		return e
+		return attempt{}, e
 	}
-	facts, e := c.ask(ctx)
-	if e != nil {
-		return e
+	facts := c.ask(ctx)
+	if e := c.refusal(facts); e != nil && e.final() {
+		return attempt{}, e
 	}
 	if c.delivered.seen != nil {
 		c.delivered.seen.begin()
 	}
-	s := &session{c: c, queue: c.cfg.Queue, sink: newSink(c), gone: make(chan *Error, 1)}
-	defer c.delivered.finish(s.sink)
-	if s.conn, s.transport, e = c.connect(ctx, s.sink); e != nil {
-		return e
+	s := &session{
+		c: c, queue: c.cfg.Queue, sink: newSink(c), facts: facts,
+		gone: make(chan *Error, 1), yield: make(chan struct{}, 1),
+		attempt: attempt{stored: c.counts.stored.Load()},
 	}
+	var e *Error
+	if s.conn, s.transport, e = c.connect(ctx, s.sink); e == nil {
+		e = s.run(ctx)
+	}
+	c.delivered.finish(s.sink)
+	s.attempt.arrived = s.sink.arrived.Load() > 0
+	s.attempt.single, s.attempt.counts, s.attempt.limit = s.width == 1, s.facts.counts(), s.facts.DeliveryLimit
+	return s.attempt, e
+}
+
+// run reads on the connection, and has closed it when it returns.
+func (s *session) run(ctx context.Context) *Error {
+	c := s.c
 	var observing sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
@@ -64,20 +86,21 @@ func (c *Consumer) session(ctx context.Context) *Error {
 	c.status.greeted(text(s.conn.Properties, "product"), text(s.conn.Properties, "version"), s.conn.Config.FrameSize)
 	c.current.Store(s.sink)
 	s.settleIn()
-	if c.cfg.Mode == source.Peek {
-		s.sink.guard = c.guard(facts)
-	}
-	e = s.within(ctx, c.endpoint.dialTimeout, func() *Error {
+	e := s.within(ctx, c.endpoint.dialTimeout, func() *Error {
 		if e := s.open(); e != nil {
 			return e
 		}
-		return s.subscribe(facts)
+		if e := s.prepare(); e != nil {
+			return e
+		}
+		return s.subscribe()
 	})
 	if e != nil {
 		s.leave(false)
 		return e
 	}
-	c.status.consuming(s.queue)
+	s.attempt.consumed = c.now()
+	c.status.consuming(s.queue, c.stuck.barren >= patienceBarren)
 	defer func() { c.status.lost(s.transport.raw.endedAt(c.now())) }()
 	observing.Go(func() { s.observe(ctx) })
 	if c.cfg.Mode == source.Peek {
@@ -93,7 +116,7 @@ func text(t amqp.Table, name string) string {
 
 // explain adds what the transport saw to an error of the library.
 func (s *session) explain(p phase, err error) *Error {
-	return s.c.explain(p, err, s.transport.raw.failure())
+	return s.c.explain(p, err, s.transport.raw.seen())
 }
 
 func (s *session) open() *Error {
@@ -106,75 +129,8 @@ func (s *session) open() *Error {
 	return nil
 }
 
-// subscribe makes sure that what is to be read is there, and consumes it.
-func (s *session) subscribe(facts queueFacts) *Error {
-	cfg := &s.c.cfg
-	var args amqp.Table
-	switch cfg.Mode {
-	case source.Copy:
-		if e := s.declareCopy(); e != nil {
-			return e
-		}
-	case source.Stream:
-		if e := s.exists(); e != nil {
-			return e
-		}
-		if s.c.offset.word == "next" && !s.c.delivered.resumes {
-			if e := s.findTail(); e != nil {
-				return e
-			}
-		}
-		args = amqp.Table{"x-stream-offset": s.c.offset.argument(s.c.now())}
-		if s.c.delivered.resumes {
-			args["x-stream-offset"] = s.c.delivered.next
-		}
-		addStreamFilter(args, cfg)
-	default:
-		if e := s.exists(); e != nil {
-			return e
-		}
-	}
-	if s.browses() {
-		args = browsing()
-	}
-	if cfg.Mode == source.Peek && facts.Type == "" && s.broker().TellsQueueType() {
-		if e := s.probe(); e != nil {
-			return e
-		}
-	}
-	if err := s.ch.Qos(s.c.prefetch(), 0, false); err != nil {
-		return s.explain(phaseDeclare, err)
-	}
-	e := s.consume(args)
-	if cfg.Mode == source.Stream {
-		if e == nil {
-			s.c.status.queueType("stream")
-		} else if _, found := typeInReply(e.Err); found {
-			return s.c.refuseNoStream()
-		}
-	}
-	return e
-}
-
-func (s *session) exists() *Error {
-	if _, err := s.ch.QueueDeclarePassive(s.queue, false, false, false, false, nil); err != nil {
-		return s.explain(phaseDeclare, err)
-	}
-	return nil
-}
-
-func (s *session) consume(args amqp.Table) *Error {
-	deliveries, err := s.ch.Consume(s.queue, consumerTag, false, false, false, false, args)
-	if err != nil {
-		return s.explain(phaseDeclare, err)
-	}
-	s.reading = true
-	go discard(deliveries)
-	return nil
-}
-
-// within drops the connection when the broker does not answer what f asks it in time, or goes on
-// not to after ctx is done.
+// within runs f and closes the connection if f has not returned after limit; once ctx is done f gets
+// CloseTimeout more.
 func (s *session) within(ctx context.Context, limit time.Duration, f func() *Error) *Error {
 	var late atomic.Bool
 	timer := time.AfterFunc(limit, func() {
@@ -194,33 +150,46 @@ func (s *session) within(ctx context.Context, limit time.Duration, f func() *Err
 	return e
 }
 
-// wait returns nil when ctx is done or due fires, else what went wrong. look is called for each
-// token of the sink.
-func (s *session) wait(ctx context.Context, due <-chan time.Time, look func()) *Error {
+// wait returns nil when ctx is done, due fires, or peek shall make way for others; else what went wrong.
+// look is called for each token of the sink.
+func (s *session) wait(ctx context.Context, due <-chan time.Time, look func() *Error) *Error {
 	wake := s.sink.wake
 	if look == nil {
 		wake = nil
 	}
 	for {
 		select {
+		case e := <-s.sink.halt: // before anything follows from what was delivered
+			return e
+		default:
+		}
+		select {
 		case <-ctx.Done():
 			return nil
 		case <-due:
 			return nil
+		case <-s.yield:
+			return nil
 		case <-wake:
-			look()
+			if len(s.sink.halt) > 0 {
+				continue
+			}
+			if e := look(); e != nil {
+				return e
+			}
 		case e := <-s.sink.halt:
 			return e
 		case e := <-s.gone:
 			return e
 		case err := <-s.chClosed:
-			s.reading = false
 			return s.closed(err)
 		case err := <-s.connClosed:
-			s.reading = false
 			return s.closed(err)
-		case <-s.cancelled:
-			s.reading = false
+		case _, ok := <-s.cancelled:
+			if !ok { // the channel ended, which says why
+				s.cancelled = nil
+				continue
+			}
 			return &Error{
 				Kind: KindCancelled,
 				Msg: fmt.Sprintf(
@@ -249,11 +218,13 @@ func (s *session) closed(err *amqp.Error) *Error {
 func (s *session) acknowledge(ctx context.Context) *Error {
 	var settling sync.WaitGroup
 	quit := make(chan struct{})
-	settling.Go(func() { settle(s.sink, s.ch, quit) })
+	settling.Go(func() {
+		settle(s.sink, s.ch, quit, func(width int) bool { return s.resize(ctx, width) })
+	})
 	e := s.wait(ctx, nil, nil)
 	stop := s.deadline()
 	defer stop()
-	s.cancel()
+	s.unsubscribe(true)
 	s.sink.store.finish()
 	close(quit)
 	settling.Wait()
@@ -266,12 +237,20 @@ func (s *session) deadline() (stop func() bool) {
 	return time.AfterFunc(s.c.cfg.CloseTimeout, func() { _ = s.transport.raw.Close() }).Stop
 }
 
-// cancel ends the subscription and waits for basic.cancel-ok.
+// cancel ends the subscription and waits for basic.cancel-ok. The caller holds subscribing.
 func (s *session) cancel() {
-	if s.reading {
-		_ = s.ch.Cancel(consumerTag, false)
-		s.reading = false
+	if s.reading != "" && !s.ch.IsClosed() {
+		_ = s.ch.Cancel(s.reading, false)
 	}
+	s.reading = ""
+}
+
+// unsubscribe ends the subscription. final: none shall follow it.
+func (s *session) unsubscribe(final bool) {
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	s.leaving = s.leaving || final
+	s.cancel()
 }
 
 // giveBack returns everything unsettled to its place in the queue.
@@ -291,7 +270,7 @@ func (s *session) giveBack() {
 func (s *session) leave(giveBack bool) {
 	stop := s.deadline()
 	defer stop()
-	s.cancel()
+	s.unsubscribe(true)
 	if giveBack {
 		s.giveBack()
 	}
@@ -300,31 +279,5 @@ func (s *session) leave(giveBack bool) {
 	}
 	if !s.conn.IsClosed() {
 		_ = s.conn.CloseDeadline(time.Now().Add(s.c.cfg.CloseTimeout))
-	}
-}
-
-// observe asks on a channel of its own how many messages wait and who else reads, until it may not
-// or the connection ends.
-func (s *session) observe(ctx context.Context) {
-	ticker := time.NewTicker(observeEvery)
-	defer ticker.Stop()
-	ch, err := s.conn.Channel()
-	if err != nil {
-		return
-	}
-	var idle idle
-	for {
-		q, err := ch.QueueDeclarePassive(s.queue, false, false, false, false, nil)
-		if err != nil {
-			s.missing(err)
-			return
-		}
-		s.c.status.observed(q.Messages, q.Consumers)
-		idle.observe(s, q)
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return
-		}
 	}
 }

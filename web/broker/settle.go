@@ -12,11 +12,23 @@ const ackDelay = 20 * time.Millisecond // that a delivery waits for others to be
 // settle acknowledges what is stored, many deliveries with one basic.ack, until quit is closed;
 // then it acknowledges the rest. It returns when the channel is gone, too: what was not
 // acknowledged then comes again.
-func settle(s *sink, ch acknowledger, quit <-chan struct{}) {
-	flush := func() bool {
+//
+// Where the flow wants another width, settle lets the subscription fill up and calls resize before it
+// acknowledges: nothing is on its way then, so one subscription takes the other's place without
+// changing the order. resize returns false when that failed.
+func settle(s *sink, ch acknowledger, quit <-chan struct{}, resize func(width int) bool) {
+	flush := func(patient bool) bool {
 		from, to := s.settled.Load(), s.stored.Load()
 		if to == from {
 			return true
+		}
+		if now, next := s.flow.wants(); next != now {
+			switch full := to-from >= uint64(now) && s.arrived.Load() == to; {
+			case full && !resize(next):
+				return false
+			case !full && patient:
+				return true
+			}
 		}
 		if s.holds != nil {
 			if e := s.holds(); e != nil {
@@ -30,6 +42,7 @@ func settle(s *sink, ch acknowledger, quit <-chan struct{}) {
 		}
 		s.settled.Store(to)
 		s.counts.acknowledged.Add(to - from)
+		s.flow.acknowledged(to - from)
 		return true
 	}
 	timer := time.NewTimer(ackDelay)
@@ -37,22 +50,24 @@ func settle(s *sink, ch acknowledger, quit <-chan struct{}) {
 	defer timer.Stop()
 	armed := false
 	for {
+		patient := false
 		select {
 		case <-s.wake:
-			if s.unsettled() < s.batch {
+			if s.unsettled() < s.batch.Load() {
 				if !armed {
 					armed = true
 					timer.Reset(ackDelay)
 				}
 				continue
 			}
+			patient = true
 		case <-timer.C:
 			armed = false
 		case <-quit:
-			flush()
+			flush(false)
 			return
 		}
-		if !flush() {
+		if !flush(patient) {
 			return
 		}
 		if s.unsettled() > 0 && !armed {

@@ -65,7 +65,7 @@ func TestAcksNeverPassWhatIsStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, log, quit := testSink(t, 100), &ackLog{}, make(chan struct{})
 		var done sync.WaitGroup
-		done.Go(func() { settle(s, log, quit) })
+		done.Go(func() { settle(s, log, quit, nil) })
 		deliver(s, 1)
 		synctest.Wait()
 		if tags := log.acked(); len(tags) != 0 {
@@ -96,7 +96,7 @@ func TestNoAckOnAChannelThatIsGone(t *testing.T) {
 		s, log, quit := testSink(t, 100), &ackLog{err: errors.New("closed")}, make(chan struct{})
 		defer close(quit)
 		var done sync.WaitGroup
-		done.Go(func() { settle(s, log, quit) })
+		done.Go(func() { settle(s, log, quit, nil) })
 		deliver(s, 1)
 		done.Wait()
 		if s.held() != 1 || s.counts.acknowledged.Load() != 0 {

@@ -53,7 +53,7 @@ type sink struct {
 	firstAt atomic.Int64
 	// batch deliveries at most are left to pile up before wake gets a token; the first one gives a
 	// token, too.
-	batch   uint64
+	batch   atomic.Uint64
 	settled atomic.Uint64 // tag up to which the broker was told
 	// attempted is the tag up to which it may have been told.
 	attempted atomic.Uint64
@@ -61,9 +61,10 @@ type sink struct {
 	// halt gets the first reason not to go on.
 	halt chan *Error
 	// guard judges the x-delivery-count of a message; nil: any will do.
-	guard func(count int64) *Error
+	guard atomic.Pointer[func(count int64) *Error]
 	// holds reports what is wrong with the disk that acknowledged messages are on; nil: they are in memory.
 	holds func() *Error
+	flow  *flow
 	// withheld is set when what was delivered must not be acknowledged but given back.
 	withheld atomic.Bool
 	// looks counts the looks that ran their course.
@@ -76,8 +77,8 @@ type sink struct {
 
 func newSink(c *Consumer) *sink {
 	s := &sink{
-		now: c.now, counts: &c.counts,
-		batch: uint64(max(c.prefetch()/4, 1)), wake: make(chan struct{}, 1), halt: make(chan *Error, 1),
+		now: c.now, counts: &c.counts, flow: c.flow,
+		wake: make(chan struct{}, 1), halt: make(chan *Error, 1),
 		brokenOff: &Error{
 			Kind: KindLost,
 			Msg: fmt.Sprintf(
@@ -87,6 +88,7 @@ func newSink(c *Consumer) *sink {
 		},
 	}
 	s.probedOffset.Store(-1)
+	s.batch.Store(uint64(max(c.cfg.Prefetch/4, 1)))
 	if c.cfg.Spool != nil {
 		s.store = newSpooler(c, s)
 	} else {
@@ -131,7 +133,7 @@ func (s *sink) refuse(e *Error) {
 // dealt says that everything up to this delivery tag is stored, or known to be.
 func (s *sink) dealt(tag uint64) {
 	s.stored.Store(tag)
-	if n := s.unsettled(); n == 1 || n >= s.batch {
+	if n := s.unsettled(); n == 1 || n >= s.batch.Load() {
 		s.rouse()
 	}
 }
@@ -162,12 +164,13 @@ func (s *sink) Begin(d *wire.Delivery) {
 
 // judge looks at how often a queue that counts deliveries has given the message back.
 func (s *sink) judge(d *wire.Delivery) {
-	if s.guard == nil {
+	guard := s.guard.Load()
+	if guard == nil {
 		return
 	}
 	count, counted := headerInt(d, deliveryCountKey)
 	if _, acquired := headerInt(d, acquiredCountKey); counted || acquired {
-		if e := s.guard(count); e != nil {
+		if e := (*guard)(count); e != nil {
 			s.stop(e)
 		}
 	}

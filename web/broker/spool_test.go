@@ -288,7 +288,7 @@ func TestSpoolBehind(t *testing.T) {
 		sink:     s,
 		redactor: c.cfg.Archive.Redactor(),
 		writer:   c.cfg.Archive.Writer(),
-		in:       make(chan spooled, c.prefetch()),
+		in:       make(chan spooled, c.cfg.Prefetch),
 		quit:     make(chan struct{}),
 	} // does not run yet
 	s.store = sp
@@ -322,7 +322,7 @@ func TestSpoolBehind(t *testing.T) {
 	if s.stored.Load() != taken || c.cfg.Archive.Snapshot().Last() != taken || !s.withheld.Load() {
 		t.Errorf("%d of %d taken were stored", s.stored.Load(), taken)
 	}
-	if n := c.prefetch(); n < 2 || n > 16 {
+	if n := c.flow.begin(false); n < 2 || n > 16 {
 		t.Errorf("now %d are under way at most", n)
 	}
 }
@@ -452,7 +452,7 @@ func TestEqualMessagesAreStoredOnceThoughTheBrokerIsAwayForLong(t *testing.T) {
 				s.attempted.Store(1) // the other two were not acknowledged
 				c.delivered.finish(s)
 				for range 2 {
-					if e := c.session(t.Context()); e == nil || e.Kind != KindUnreachable {
+					if _, e := c.session(t.Context()); e == nil || e.Kind != KindUnreachable {
 						t.Fatal(e)
 					}
 				}

@@ -48,7 +48,7 @@ func newSpooler(c *Consumer, s *sink) *spooler {
 		c:        c,
 		sink:     s,
 		redactor: c.cfg.Archive.Redactor(),
-		in:       make(chan spooled, c.prefetch()),
+		in:       make(chan spooled, 2*c.cfg.Prefetch), // two subscriptions overlap when one takes the other's place
 		quit:     make(chan struct{}),
 		writer:   c.cfg.Archive.Writer(),
 	}
@@ -76,6 +76,7 @@ func (sp *spooler) end(tag uint64, redelivered bool) {
 // offer takes a delivery without waiting.
 func (sp *spooler) offer(x spooled) {
 	size := x.record.Size()
+	sp.c.flow.arrived(int(size))
 	if ahead := sp.waiting.Add(size); ahead == size || ahead <= spoolAhead {
 		select {
 		case sp.in <- x:
@@ -85,14 +86,11 @@ func (sp *spooler) offer(x spooled) {
 	}
 	sp.waiting.Add(-size)
 	x.record.Discard()
-	fewer := max(len(sp.in)/2, 1)
-	sp.c.narrowed.Store(int32(fewer))
 	sp.sink.refuse(&Error{
 		Kind: KindSpoolBehind,
 		Msg: fmt.Sprintf(
-			"messages of %s arrive faster than the spool can be written: what was not written was given back, and from now on %d are under way at most",
+			"messages of %s arrive faster than the spool can be written: what was not written was given back, and fewer are under way from now on",
 			sp.c.target(),
-			fewer,
 		),
 	})
 }

@@ -2,12 +2,14 @@ package broker
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/headerglass/headerglass/fieldtable/plural"
 	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
@@ -20,7 +22,11 @@ type tracker struct {
 	s        source.Status
 	succeeds uint64 // sessions that came to read
 	// lostAt is when the last session that came to read ended; zero: none has.
-	lostAt time.Time
+	lostAt   time.Time
+	troubled bool   // see consuming
+	stored   uint64 // when the session came to read
+	notes    []string
+	waits    bool // see standby
 }
 
 func newTracker(c *Consumer) *tracker {
@@ -76,7 +82,9 @@ func (t *tracker) undrained() {
 	t.s.Undrained = true
 }
 
-func (t *tracker) consuming(queue string) {
+// consuming is called when the broker has answered basic.consume. troubled: that was no success lately,
+// and the last failure stays until a message is stored.
+func (t *tracker) consuming(queue string, troubled bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.s.State != source.Paused {
@@ -102,7 +110,11 @@ func (t *tracker) consuming(queue string) {
 		}
 	}
 	t.enter(source.Consuming)
-	t.s.Queue, t.s.Error, t.s.Kind, t.s.Attempts, t.s.Blocked = queue, "", "", 0, ""
+	t.s.Queue, t.s.Blocked, t.troubled = queue, "", troubled
+	if !troubled {
+		t.s.Error, t.s.Kind, t.s.Attempts = "", "", 0
+	}
+	t.stored = t.c.counts.stored.Load()
 }
 
 // lost notes since when a session that came to read does not any more.
@@ -112,10 +124,55 @@ func (t *tracker) lost(at time.Time) {
 	t.lostAt = at
 }
 
-func (t *tracker) successes() uint64 {
+// note says what there is to know about the queue before it is read.
+func (t *tracker) note(notes ...string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.succeeds
+	for _, n := range notes {
+		if !slices.Contains(t.notes, n) {
+			t.log.Warn(n)
+		}
+	}
+	t.notes = notes
+}
+
+// standby says whether this consumer gets nothing though messages wait and another is there.
+func (t *tracker) standby(yes bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if yes && !t.waits {
+		t.log.Warn(standbyNote)
+	}
+	t.waits = yes
+}
+
+const standbyNote = "Messages wait and another consumer is there, but nothing arrives here: " +
+	"the queue may serve one consumer at a time (x-single-active-consumer), or the other one may go first."
+
+// leftOut says how many messages of a stream were left out, the last one at this offset.
+func (t *tracker) leftOut(n uint64, offset int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.s.Undeliverable, t.s.UndeliverableAt = n, offset
+}
+
+// counted notes how often a message was given back before.
+func (t *tracker) counted(count int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.s.DeliveryCount = max(t.s.DeliveryCount, uint64(max(count, 0)))
+}
+
+func (t *tracker) limit(limit int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.s.DeliveryLimit = uint64(max(limit, 0))
+}
+
+func (t *tracker) width(width int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.s.Prefetch = uint64(width)
 }
 
 func (t *tracker) paused(until time.Time) {
@@ -226,6 +283,18 @@ func (t *tracker) rabbitMQ(major, minor int) bool {
 func (t *tracker) snapshot() source.Status {
 	t.mu.Lock()
 	s := t.s
+	s.Notes = slices.Clone(t.notes)
+	if t.waits {
+		s.Notes = append(s.Notes, standbyNote)
+	}
+	if s.Undeliverable > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%s of this stream %s left out, the last at offset %d: the broker fails "+
+			"while it delivers such a message, and its log says why.",
+			plural.Of(s.Undeliverable, "message"), plural.Verb(s.Undeliverable, "was", "were"), s.UndeliverableAt))
+	}
+	if t.troubled && s.State == source.Consuming && t.c.counts.stored.Load() > t.stored {
+		s.Error, s.Kind, s.Attempts = "", "", 0
+	}
 	t.mu.Unlock()
 	c := t.c
 	s.Stored, s.Known = c.counts.stored.Load(), c.counts.known.Load()

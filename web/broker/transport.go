@@ -48,6 +48,7 @@ type watched struct {
 	mu        sync.Mutex
 	err       error
 	heard     time.Time // when something was read last
+	begin     []byte    // the first octets that arrived, no more than say which protocol it is
 }
 
 func (w *watched) note(err error) {
@@ -61,10 +62,20 @@ func (w *watched) note(err error) {
 	}
 }
 
-func (w *watched) failure() error {
+func (w *watched) seen() evidence {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.err
+	return evidence{w.err, w.begin}
+}
+
+// beginning keeps the first octets of what arrives.
+func (w *watched) beginning(b []byte) {
+	const enough = 8
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if missing := enough - len(w.begin); missing > 0 {
+		w.begin = append(w.begin, b[:min(len(b), missing)]...)
+	}
 }
 
 // endedAt is when the connection ended: of one that fell silent, when something was read last.
@@ -79,6 +90,7 @@ func (w *watched) endedAt(now time.Time) time.Time {
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
+	w.beginning(p[:n])
 	w.note(err)
 	if n > 0 {
 		w.mu.Lock()
@@ -114,10 +126,9 @@ func (c *Consumer) connect(ctx context.Context, s wire.Sink) (*amqp.Connection, 
 // dial connects to the broker and encrypts. The connection keeps the deadline of ctx.
 func (c *Consumer) dial(ctx context.Context) (*watched, *Error) {
 	e := c.endpoint
-	var d net.Dialer
-	nc, err := d.DialContext(ctx, "tcp", e.address())
+	nc, err := c.reach(ctx, "tcp", e.address())
 	if err != nil {
-		return nil, c.explain(phaseDial, err, err)
+		return nil, c.explain(phaseDial, err, evidence{})
 	}
 	if e.secure {
 		cfg, err := e.tlsConfig()
@@ -128,7 +139,7 @@ func (c *Consumer) dial(ctx context.Context) (*watched, *Error) {
 		client := tls.Client(nc, cfg)
 		if err := client.HandshakeContext(ctx); err != nil {
 			_ = nc.Close()
-			return nil, c.explain(phaseTLS, err, err)
+			return nil, c.explain(phaseTLS, err, evidence{})
 		}
 		nc = client
 	}
@@ -150,7 +161,7 @@ func (c *Consumer) open(ctx context.Context, t io.ReadWriteCloser, raw *watched)
 	})
 	if err != nil {
 		stop()
-		return nil, raw.handshake.refine(c, err, c.explain(phaseHandshake, err, raw.failure()))
+		return nil, raw.handshake.refine(c, err, c.explain(phaseHandshake, err, raw.seen()))
 	}
 	if !stop() {
 		return nil, &Error{

@@ -1,0 +1,298 @@
+package broker
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/fieldtable/wire"
+)
+
+// script is a broker that opens connections and channels, says that a queue is there, and does what a
+// test wants with basic.consume.
+type script struct {
+	product, version string
+	waiting          uint32
+	// consume is called for each basic.consume, after consume-ok is sent, with the prefetch count; nil:
+	// nothing more comes. It runs on the connection's goroutine.
+	consume func(c *scriptConn, tag string, prefetch uint16, args []byte)
+	// settled is called for basic.ack and basic.nack.
+	settled func(method uint16, tag uint64)
+	dialled int
+	// times are those of the connections, on the test's clock.
+	times []time.Time
+}
+
+type scriptConn struct {
+	net.Conn
+	out      chan []byte // written by a goroutine of its own, for a pipe holds nothing; nil closes
+	prefetch uint16
+	next     uint64 // delivery tag
+}
+
+// dial is Consumer.reach.
+func (s *script) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	s.dialled++
+	s.times = append(s.times, time.Now())
+	c := &scriptConn{Conn: server, next: 1, out: make(chan []byte, 1<<16)}
+	go s.serve(c)
+	go c.write()
+	return client, nil
+}
+
+func (c *scriptConn) write() {
+	for b := range c.out {
+		if b == nil {
+			_ = c.Conn.Close()
+			continue
+		}
+		_, _ = c.Write(b)
+	}
+}
+
+func (c *scriptConn) hangUp() { c.out <- nil }
+
+func (c *scriptConn) send(channel uint16, kind byte, payload []byte) {
+	b := binary.BigEndian.AppendUint16([]byte{kind}, channel)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(payload)))
+	c.out <- append(append(b, payload...), 0xCE)
+}
+
+func (c *scriptConn) method(channel, class, method uint16, args []byte) {
+	b := binary.BigEndian.AppendUint16(nil, class)
+	c.send(channel, 1, append(binary.BigEndian.AppendUint16(b, method), args...))
+}
+
+// close sends connection.close (channel 0) or channel.close.
+func (c *scriptConn) close(channel, code uint16, text string) {
+	args := binary.BigEndian.AppendUint16(nil, code)
+	args = append(args, byte(len(text)))
+	args = append(append(args, text...), 0, 60, 0, 20) // basic.consume
+	if channel == 0 {
+		c.method(0, 10, 50, args)
+		return
+	}
+	c.method(channel, 20, 40, args)
+}
+
+// deliver sends a message of one octet with the header table.
+func (c *scriptConn) deliver(tag string, redelivered bool, table []byte) {
+	args := append([]byte{byte(len(tag))}, tag...)
+	args = binary.BigEndian.AppendUint64(args, c.next)
+	c.next++
+	flag := byte(0)
+	if redelivered {
+		flag = 1
+	}
+	c.method(1, 60, 60, append(args, flag, 0, 1, 'k'))
+	header := wire.AppendContentHeaderPayload(nil, 1)
+	if table != nil {
+		header = content(table, []byte("b"))
+	}
+	c.send(1, 2, header)
+	c.send(1, 3, []byte("b"))
+}
+
+func short(b []byte) (string, []byte) { return string(b[1 : 1+int(b[0])]), b[1+int(b[0]):] }
+
+func (s *script) serve(c *scriptConn) {
+	defer close(c.out)
+	defer c.hangUp()
+	r := bufio.NewReader(c)
+	var head [8]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return
+	}
+	properties := fttest.Table(func(e *fttest.Encoder) {
+		e.Str("product", s.product)
+		e.Str("version", s.version)
+	})
+	start := append([]byte{0, 9}, properties...)
+	c.method(0, 10, 10, append(start, "\x00\x00\x00\x05PLAIN\x00\x00\x00\x05en_US"...))
+	for {
+		var h [7]byte
+		if _, err := io.ReadFull(r, h[:]); err != nil {
+			return
+		}
+		channel, size := binary.BigEndian.Uint16(h[1:]), binary.BigEndian.Uint32(h[3:])
+		b := make([]byte, size+1)
+		if _, err := io.ReadFull(r, b); err != nil {
+			return
+		}
+		if h[0] != 1 {
+			continue // a heartbeat
+		}
+		class, method, args := binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:]), b[4:size]
+		switch uint32(class)<<16 | uint32(method) {
+		case 10<<16 | 11: // start-ok
+			c.method(0, 10, 30, []byte{0, 10, 0, 2, 0, 0, 0, 0}) // no heartbeats: the clock is the test's
+		case 10<<16 | 40:
+			c.method(0, 10, 41, []byte{0})
+		case 10<<16 | 50:
+			c.method(0, 10, 51, nil)
+			return
+		case 10<<16 | 51: // close-ok
+			return
+		case 20<<16 | 10:
+			c.method(channel, 20, 11, []byte{0, 0, 0, 0})
+		case 20<<16 | 40:
+			c.method(channel, 20, 41, nil)
+		case 40<<16 | 10:
+			c.method(channel, 40, 11, nil)
+		case 50<<16 | 20:
+			c.method(channel, 50, 21, nil)
+		case 50<<16 | 10: // queue.declare
+			name, _ := short(args[2:])
+			ok := binary.BigEndian.AppendUint32(append([]byte{byte(len(name))}, name...), s.waiting)
+			c.method(channel, 50, 11, append(ok, 0, 0, 0, 1))
+		case 60<<16 | 10:
+			c.prefetch = binary.BigEndian.Uint16(args[4:])
+			c.method(channel, 60, 11, nil)
+		case 60<<16 | 20:
+			_, rest := short(args[2:])
+			tag, rest := short(rest)
+			if tag == probeTag {
+				c.close(channel, 406, "PRECONDITION_FAILED - x-stream-offset not supported for queues of queue type "+
+					"rabbit_quorum_queue")
+				continue
+			}
+			c.method(channel, 60, 21, append([]byte{byte(len(tag))}, tag...))
+			if s.consume != nil {
+				s.consume(c, tag, c.prefetch, rest[1:])
+			}
+		case 60<<16 | 30:
+			tag, _ := short(args)
+			c.method(channel, 60, 31, append([]byte{byte(len(tag))}, tag...))
+		case 60<<16 | 80, 60<<16 | 120:
+			if s.settled != nil {
+				s.settled(method, binary.BigEndian.Uint64(args))
+			}
+		}
+	}
+}
+
+// start runs a consumer of the script in a bubble, until the test ends it.
+func (s *script) start(t *testing.T, cfg Config) (c *Consumer, stop func()) {
+	t.Helper()
+	cfg.URL, cfg.Archive = "amqp://broker.example/", archive.New(archive.Config{})
+	if cfg.Queue == "" {
+		cfg.Queue = "q"
+	}
+	cfg.AcceptLoss = true
+	c, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.reach = s.dial
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- c.Run(ctx) }()
+	return c, func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestBrokerThatFailsWhileItDelivers: what cannot be delivered is tried a few times in an hour and not
+// once a second, in every mode, and the page says what is wrong.
+func TestBrokerThatFailsWhileItDelivers(t *testing.T) {
+	ends := map[string]func(c *scriptConn){
+		"connection.close 541": func(c *scriptConn) { c.close(0, 541, "INTERNAL_ERROR") },
+		"channel.close 541":    func(c *scriptConn) { c.close(1, 541, "INTERNAL_ERROR") },
+		"plain close":          func(c *scriptConn) { c.hangUp() },
+	}
+	for _, tc := range []struct {
+		name             string
+		cfg              Config
+		product, version string
+		attempts         [2]int // at least, at most, in 90 s
+		hour             int    // at most in an hour
+		state            source.State
+		words            string
+	}{
+		{"drain, type unknown", Config{Mode: source.Drain}, "other", "1", [2]int{2, 3}, 14, source.Reconnecting, "at the head of queue"},
+		{"peek, type unknown", Config{}, "other", "1", [2]int{2, 3}, 14, source.Reconnecting, "at the head of queue"},
+		{"drain, quorum", Config{Mode: source.Drain}, "RabbitMQ", "4.0.5", [2]int{2, 2}, 2, source.Stopped, "uses up a delivery"},
+		{"copy", Config{Mode: source.Copy, Exchange: "e"}, "RabbitMQ", "4.0.5", [2]int{2, 3}, 14, source.Reconnecting, "a message copied from exchange"},
+		{"stream", Config{Mode: source.Stream, Offset: "7"}, "RabbitMQ", "4.0.5", [2]int{2, 3}, 14, source.Reconnecting, "at offset 7"},
+	} {
+		for how, end := range ends {
+			if tc.cfg.Mode == source.Stream && how != "plain close" {
+				continue // see below
+			}
+			t.Run(tc.name+", "+how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := &script{product: tc.product, version: tc.version, waiting: 5}
+					s.consume = func(c *scriptConn, _ string, _ uint16, _ []byte) { end(c) }
+					c, stop := s.start(t, tc.cfg)
+					defer stop()
+					time.Sleep(90 * time.Second)
+					synctest.Wait()
+					st := c.Status()
+					if s.dialled < tc.attempts[0] || s.dialled > tc.attempts[1] {
+						t.Errorf("%d connections in 90 s", s.dialled)
+					}
+					if st.State != tc.state || st.Kind != KindUndeliverable || !strings.Contains(st.Error, tc.words) ||
+						!strings.Contains(st.Error, "its log says why") {
+						t.Errorf("%s, %s: %s", st.State, st.Kind, st.Error)
+					}
+					time.Sleep(time.Hour - 90*time.Second)
+					synctest.Wait()
+					if s.dialled > tc.hour {
+						t.Errorf("%d connections in an hour", s.dialled)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestStreamReadsOnBehindWhatCannotBeDelivered: it counts what it leaves out.
+func TestStreamReadsOnBehindWhatCannotBeDelivered(t *testing.T) {
+	for _, channel := range []uint16{0, 1} {
+		t.Run(fmt.Sprint("close on channel ", channel), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{product: "RabbitMQ", version: "4.0.5", waiting: 20}
+				s.consume = func(c *scriptConn, tag string, prefetch uint16, args []byte) {
+					v, _ := fieldtable.View(args, fieldtable.Lenient()).Get(streamOffsetKey)
+					offset, _ := v.Int64()
+					for ; offset < 20; offset++ {
+						if offset == 7 || offset == 12 {
+							c.close(channel, 541, "INTERNAL_ERROR")
+							return
+						}
+						c.deliver(tag, false, fttest.Table(func(e *fttest.Encoder) { e.Int64(streamOffsetKey, offset) }))
+					}
+				}
+				c, stop := s.start(t, Config{Mode: source.Stream, Offset: "3"})
+				defer stop()
+				time.Sleep(2 * time.Minute)
+				synctest.Wait()
+				st := c.Status()
+				if st.Stored != 15 || st.Undeliverable != 2 || st.UndeliverableAt != 12 || st.State != source.Consuming || st.Error != "" {
+					t.Errorf("%d stored, %d left out, the last at %d, %s: %s", st.Stored, st.Undeliverable, st.UndeliverableAt, st.State, st.Error)
+				}
+				if len(st.Notes) != 1 || !strings.Contains(st.Notes[0], "2 messages of this stream were left out") {
+					t.Errorf("notes: %q", st.Notes)
+				}
+				if s.dialled > 10 {
+					t.Errorf("%d connections", s.dialled)
+				}
+			})
+		})
+	}
+}
