@@ -228,7 +228,7 @@ func (s *session) acknowledge(ctx context.Context) *Error {
 	s.sink.store.finish()
 	close(quit)
 	settling.Wait()
-	s.leave(s.sink.withheld.Load())
+	s.leave(s.sink.withheld.Load() || len(s.sink.aside.upTo(s.sink.arrived.Load())) > 0)
 	return e
 }
 
@@ -258,11 +258,11 @@ func (s *session) giveBack() {
 	if s.ch == nil || s.ch.IsClosed() || s.browses() { // of what is browsed nothing is held
 		return
 	}
-	arrived, settled := s.sink.arrived.Load(), s.sink.settled.Load()
+	arrived, held := s.sink.arrived.Load(), s.sink.held()
 	// Tag 0 is everything delivered on the channel, also what may still be on its way.
 	if s.ch.Nack(0, true, true) == nil {
 		s.sink.settled.Store(arrived)
-		s.c.counts.givenBack.Add(arrived - settled)
+		s.c.counts.givenBack.Add(held)
 	}
 }
 

@@ -37,12 +37,17 @@ func settle(s *sink, ch acknowledger, quit <-chan struct{}, resize func(width in
 			}
 		}
 		s.attempted.Store(to)
-		if ch.Ack(to, true) != nil {
+		n, err := s.acknowledge(ch, from, to)
+		s.counts.acknowledged.Add(n)
+		if err != nil {
 			return false
 		}
 		s.settled.Store(to)
-		s.counts.acknowledged.Add(to - from)
 		s.flow.acknowledged(to - from)
+		// What is set aside may fill the subscription, so that nothing comes any more.
+		if now, next := s.flow.wants(); next != now && len(s.aside.upTo(to)) >= now && s.arrived.Load() == to {
+			return resize(next)
+		}
 		return true
 	}
 	timer := time.NewTimer(ackDelay)

@@ -65,6 +65,7 @@ type sink struct {
 	// holds reports what is wrong with the disk that acknowledged messages are on; nil: they are in memory.
 	holds func() *Error
 	flow  *flow
+	aside asides
 	// withheld is set when what was delivered must not be acknowledged but given back.
 	withheld atomic.Bool
 	// looks counts the looks that ran their course.
@@ -108,7 +109,7 @@ func (s *sink) endLook() {
 func (s *sink) held() uint64 {
 	// settled first: it never passes the others, so the difference is not negative.
 	settled := s.settled.Load()
-	return s.arrived.Load() - settled
+	return s.arrived.Load() - settled + uint64(len(s.aside.upTo(settled)))
 }
 
 // unsettled is how many deliveries are dealt with and not yet acknowledged.

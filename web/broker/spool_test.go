@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	amqp "github.com/rabbitmq/amqp091-go"
+
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/source"
@@ -391,6 +393,48 @@ func TestNodeSpoolReplacedWhileDraining(t *testing.T) {
 	c.ready(t, "q", 20)
 	if n := other.Stats().Messages; n != 0 {
 		t.Errorf("%d messages in the other one", n)
+	}
+}
+
+// TestNodeMessageLargerThanTheSpool: it stays in the queue, what is before and behind it is taken, and a larger
+// spool takes it.
+func TestNodeMessageLargerThanTheSpool(t *testing.T) {
+	for _, kind := range []string{"classic", "quorum"} {
+		t.Run(kind, func(t *testing.T) {
+			c := dial(t)
+			c.declare(t, "q", amqp.Table{"x-queue-type": kind})
+			want := c.publish(t, "", "q", 0, 3)
+			large := amqp.Publishing{DeliveryMode: amqp.Persistent, Body: make([]byte, 70<<20)}
+			d, err := c.PublishWithDeferredConfirm("", "q", false, false, large)
+			if err != nil || !d.Wait() {
+				t.Fatal(err)
+			}
+			want = append(want, c.publish(t, "", "q", 3, 300)...)
+			dir := filepath.Join(t.TempDir(), "spool")
+			sp := openSpool(t, dir, spool.Config{MaxBytes: spool.MinMaxBytes})
+			r := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, Spool: sp, Prefetch: 50})
+			until(t, "all others are acknowledged", func() bool { return r.Status().Acknowledged == 303 })
+			st := r.Status()
+			if st.State != source.Consuming || st.Held != 1 || len(st.Notes) != 1 || !strings.Contains(st.Notes[0], ": 1 message.") ||
+				!strings.Contains(st.Notes[0], "--spool-size") {
+				t.Errorf("%+v", st)
+			}
+			if err := r.stop(t); err != nil {
+				t.Fatal(err)
+			}
+			if got := r.bodies(); !slices.Equal(got, want) {
+				t.Errorf("%d messages, or another order", len(got))
+			}
+			c.ready(t, "q", 1)
+			sp.Close()
+			sp = openSpool(t, dir, spool.Config{MaxBytes: 4 * spool.MinMaxBytes})
+			r = run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, Spool: sp, Prefetch: 50})
+			until(t, "the large one, too", func() bool { return r.Status().Acknowledged == 1 })
+			c.ready(t, "q", 0)
+			if n := sp.Stats().Messages; n != 304 {
+				t.Errorf("%d on disk", n)
+			}
+		})
 	}
 }
 

@@ -75,7 +75,7 @@ func (sp *spooler) end(tag uint64, redelivered bool) {
 
 // offer takes a delivery without waiting.
 func (sp *spooler) offer(x spooled) {
-	size := x.record.Size()
+	size := weight(x.record)
 	sp.c.flow.arrived(int(size))
 	if ahead := sp.waiting.Add(size); ahead == size || ahead <= spoolAhead {
 		select {
@@ -122,13 +122,13 @@ func (sp *spooler) run() {
 func (sp *spooler) gather(batch []spooled) []spooled {
 	var size int64
 	for _, x := range batch {
-		size += x.record.Size()
+		size += weight(x.record)
 	}
 	for size < spool.BatchBytes {
 		select {
 		case x := <-sp.in:
 			batch = append(batch, x)
-			size += x.record.Size()
+			size += weight(x.record)
 		default:
 			return batch
 		}
@@ -151,7 +151,7 @@ func (sp *spooler) write(batch []spooled) bool {
 	}
 	var size int64
 	for _, x := range batch {
-		size += x.record.Size()
+		size += weight(x.record)
 		x.record.Discard()
 	}
 	sp.waiting.Add(-size)
@@ -173,6 +173,10 @@ func (sp *spooler) write(batch []spooled) bool {
 func (sp *spooler) unknown(batch []spooled) (news []fresh, err error) {
 	m := sp.c.delivered
 	for i, x := range batch {
+		if x.record.TooLarge() { // it was never stored
+			news = append(news, fresh{x.record, 0, i})
+			continue
+		}
 		var print uint64
 		if m.recent != nil {
 			d := x.record.Delivery()
@@ -191,26 +195,31 @@ func (sp *spooler) unknown(batch []spooled) (news []fresh, err error) {
 	return news, nil
 }
 
-// store writes messages to disk and then into the archive, and returns those that could not be.
+// store writes messages to disk and then into the archive, and returns those that could not be. One that is
+// larger than all of the spool is set aside.
 func (sp *spooler) store(batch []spooled, news []fresh) ([]fresh, error) {
-	if len(news) == 0 {
-		return nil, nil
-	}
-	records := make([]*spool.Record, len(news))
-	for i, f := range news {
-		records[i] = f.record
-	}
-	n, err := sp.c.cfg.Spool.Append(records)
-	for _, f := range news[:n] {
-		if e := f.record.Store(sp.writer); e != nil {
-			sp.c.cfg.Logger.Warn("a message is on disk, and cannot be shown before a restart", "error", e)
+	for len(news) > 0 {
+		records := make([]*spool.Record, len(news))
+		for i, f := range news {
+			records[i] = f.record
 		}
-		sp.sink.counts.stored.Add(1)
-		if recent := sp.c.delivered.recent; recent != nil {
-			recent.stored(f.print, batch[f.index].tag)
+		n, err := sp.c.cfg.Spool.Append(records)
+		for _, f := range news[:n] {
+			if e := f.record.Store(sp.writer); e != nil {
+				sp.c.cfg.Logger.Warn("a message is on disk, and cannot be shown before a restart", "error", e)
+			}
+			sp.sink.counts.stored.Add(1)
+			if recent := sp.c.delivered.recent; recent != nil {
+				recent.stored(f.print, batch[f.index].tag)
+			}
 		}
+		if news = news[n:]; !errors.Is(err, spool.ErrTooLarge) {
+			return news, err
+		}
+		sp.sink.aside.add(batch[news[0].index].tag)
+		news = news[1:]
 	}
-	return news[n:], err
+	return nil, nil
 }
 
 // holds reports whether what is stored is still on disk. It is asked before each acknowledgement.
@@ -246,13 +255,6 @@ func (c *Consumer) spoolError(err error) *Error {
 				humanize.IBytes(uint64(sp.Stats().MaxBytes)),
 				after,
 			),
-		}
-	case errors.Is(err, spool.ErrTooLarge):
-		return &Error{
-			Kind: KindSpoolFull,
-			Err:  err,
-			Msg: fmt.Sprintf("a message of %s is larger than the whole spool in %s, %s: %s; a larger --spool-size takes it",
-				c.target(), sp.Dir(), humanize.IBytes(uint64(sp.Stats().MaxBytes)), after),
 		}
 	case errors.Is(err, spool.ErrGone):
 		return &Error{

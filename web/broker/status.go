@@ -313,6 +313,9 @@ func (t *tracker) snapshot() source.Status {
 		return s
 	}
 	s.Held = sink.held()
+	if note := c.asideNote(sink); note != "" {
+		s.Notes = append(slices.Clip(s.Notes), note)
+	}
 	if at := sink.firstAt.Load(); at != 0 && s.Held > 0 && s.Mode == source.Peek {
 		s.HeldSince = time.Unix(0, at)
 		s.GiveBackAt = s.HeldSince.Add(c.cfg.Hold)
