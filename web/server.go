@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -63,7 +64,7 @@ type Config struct {
 	MaxLive, MaxLivePerAddr int
 	// Proxies are trusted to say by X-Forwarded-For who sent a request.
 	Proxies access.Proxies
-	// MaxConns is how many connections may be open beside the live feeds. 0: 2048.
+	// MaxConns is how many connections may be open beside the live feeds. 0: 1024.
 	MaxConns int
 	// Budget is how many bytes work in progress may take. 0: 32 MiB.
 	Budget int64
@@ -103,6 +104,8 @@ type Server struct {
 	assets      *static.Assets
 	budget      *budget.Budget
 	longFilters longFilters
+	// turns has a place for each answer that may be made while it is sent: half of the processors.
+	turns       chan struct{}
 	compressors sync.Pool     // of *gzip.Writer
 	exportStall time.Duration // how long an export waits for a browser to take some more
 	// one for each table decoded whole, of a message opened, exported or pasted
@@ -126,7 +129,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.MaxQueries = DefaultQueries
 	}
 	if cfg.MaxConns == 0 {
-		cfg.MaxConns = 2048
+		cfg.MaxConns = 1024
 	}
 	if cfg.Budget == 0 {
 		cfg.Budget = 32 << 20
@@ -153,6 +156,7 @@ func New(cfg Config) (*Server, error) {
 		hosts:  access.NewHosts(cfg.AllowedHosts),
 		assets: assets,
 		budget: budget.New(cfg.Budget),
+		turns:  make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 
 		exportStall: 30 * time.Second,
 	}

@@ -66,7 +66,13 @@ func (s *Server) stream(
 		return err
 	}
 	defer share.Release()
-	patient := &patientWriter{ctx: ctx, w: w, control: control, share: share, stall: s.exportStall}
+	patient := &patientWriter{ctx: ctx, w: w, control: control, share: share, turns: s.turns, stall: s.exportStall}
+	select { // exports of whoever asks must not keep pages waiting for a processor
+	case s.turns <- struct{}{}:
+		defer func() { <-s.turns }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	patient.wait()
 	defer patient.hurry() // for what is still in buffers
 	out := &streamed{ctx: ctx, share: share}
@@ -114,6 +120,7 @@ type patientWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	share   *budget.Share
+	turns   chan struct{} // the writer has a place, but while it waits for the browser
 	stall   time.Duration // how long the browser may take for a part
 	begun   bool          // something has been sent
 }
@@ -137,11 +144,20 @@ func (p *patientWriter) write(b []byte) (int, error) {
 		return 0, context.Cause(p.ctx)
 	}
 	p.begun = true
-	p.share.Stall()
-	n, err := p.w.Write(b)
-	p.share.Resume()
+	n, err := p.send(b)
 	if p.ctx.Err() == nil {
 		p.wait()
 	}
 	return n, err
+}
+
+// send lets others have the turn, and the share, while it waits for the browser.
+func (p *patientWriter) send(b []byte) (int, error) {
+	p.share.Stall()
+	<-p.turns
+	defer func() {
+		p.turns <- struct{}{}
+		p.share.Resume()
+	}()
+	return p.w.Write(b)
 }

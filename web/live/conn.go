@@ -192,11 +192,12 @@ const (
 // batch filters what is new, sends it and moves the cursor to the end of it. It returns how many
 // matched, and whether it got to the end of what there was.
 func (c *conn) batch(ctx context.Context) (matched int, whole bool, err error) {
-	if c.feeds.turn(ctx) != nil {
+	done, err := c.feeds.turn(ctx)
+	if err != nil {
 		return 0, true, nil
 	}
 	l, err := c.look(ctx)
-	c.feeds.done()
+	done()
 	if err != nil {
 		return 0, true, err
 	}

@@ -271,14 +271,20 @@ func (fs *Feeds) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
 }
 
 // turn waits until a feed may filter or draw; the caller gives it back with done. Turns come in the
-// order that they were asked for.
-func (fs *Feeds) turn(ctx context.Context) error {
+// order that they were asked for. A turn of some length is followed by a rest as long.
+func (fs *Feeds) turn(ctx context.Context) (done func(), err error) {
 	select {
 	case fs.turns <- struct{}{}:
-		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
+	begun := time.Now()
+	return func() {
+		took := time.Since(begun)
+		if took < time.Millisecond {
+			<-fs.turns
+			return
+		}
+		time.AfterFunc(took, func() { <-fs.turns })
+	}, nil
 }
-
-func (fs *Feeds) done() { <-fs.turns }
