@@ -19,6 +19,7 @@ func newDelivered(cfg Config) *delivered {
 	switch cfg.Mode {
 	case source.Peek:
 		m.print, m.seen = newFingerprint(), newSeen(4*MaxWindow)
+		m.print.annotations = true
 	case source.Drain:
 		m.print, m.recent = newFingerprint(), newRecent(MaxWindow+1)
 	}

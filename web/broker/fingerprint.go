@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
@@ -21,6 +22,8 @@ type fingerprint struct {
 	hash   hash64
 	field  func([]byte) uint64
 	digits [8]byte // for number, so that it does not allocate
+	// annotations says that no x-opt-* header counts.
+	annotations bool
 }
 
 type hash64 interface {
@@ -103,11 +106,23 @@ func (f *fingerprint) fields(table []byte) (sum uint64, sound bool) {
 	for at := s.Offset(); s.Skip(); at = s.Offset() {
 		field := table[at:s.Offset()]
 		name := field[1 : 1+int(field[0])]
-		if string(name) != deliveryCountKey && string(name) != acquiredCountKey {
+		if !f.stamped(name) {
 			sum += f.field(field)
 		}
 	}
 	return sum, s.Err() == nil
+}
+
+// stamped reports whether the broker may write this header anew each time it delivers the message.
+//
+// Peek leaves every annotation out: to take two messages for one costs it nothing, since it counts equal
+// ones. Drain acknowledges what it takes for known, so it leaves out only what RabbitMQ itself stamps.
+func (f *fingerprint) stamped(name []byte) bool {
+	switch string(name) {
+	case deliveryCountKey, acquiredCountKey, sentTimeKey:
+		return true
+	}
+	return f.annotations && bytes.HasPrefix(name, []byte("x-opt-"))
 }
 
 func (f *fingerprint) body(b []byte) { _, _ = f.hash.Write(b) }

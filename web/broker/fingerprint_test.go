@@ -66,6 +66,36 @@ func testFingerprint(t *testing.T, f *fingerprint) {
 	}
 }
 
+// TestStampedHeadersAreLeftOut: what RabbitMQ stamps, always; any other annotation, for peek alone.
+func TestStampedHeadersAreLeftOut(t *testing.T) {
+	sum := func(f *fingerprint, name string, v int64) uint64 {
+		table := fttest.Table(func(e *fttest.Encoder) { e.Str("a", "1"); e.Int64(name, v) })
+		f.begin(&wire.Delivery{Exchange: []byte("e"), Header: content(table, nil)})
+		return f.sum()
+	}
+	drain, peek := newFingerprint(), newFingerprint()
+	peek.annotations = true
+	for _, tc := range []struct {
+		header      string
+		drain, peek bool // one message though the values differ
+	}{
+		{"x-delivery-count", true, true},
+		{"x-acquired-count", true, true},
+		{"x-opt-rabbitmq-sent-time", true, true},
+		{"x-opt-mine", false, true},
+		{"x-option", false, false},
+	} {
+		t.Run(tc.header, func(t *testing.T) {
+			if same := sum(drain, tc.header, 1) == sum(drain, tc.header, 2); same != tc.drain {
+				t.Errorf("drain takes them for one: %t", same)
+			}
+			if same := sum(peek, tc.header, 1) == sum(peek, tc.header, 2); same != tc.peek {
+				t.Errorf("peek takes them for one: %t", same)
+			}
+		})
+	}
+}
+
 func TestLastingFingerprintDependsOnItsKeyAlone(t *testing.T) {
 	sum := func(key byte) uint64 {
 		f := newLastingFingerprint([32]byte{key})

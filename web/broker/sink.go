@@ -14,6 +14,8 @@ const (
 	deliveryCountKey = "x-delivery-count" // quorum queues: how often the message was returned
 	acquiredCountKey = "x-acquired-count" // quorum queues of RabbitMQ 4.3 and later
 	streamOffsetKey  = "x-stream-offset"  // streams
+	// RabbitMQ 4.2 and later, if configured: when the message was delivered
+	sentTimeKey = "x-opt-rabbitmq-sent-time"
 )
 
 // store keeps the deliveries of one connection. The methods are called as those of wire.Sink are, on the
