@@ -61,7 +61,9 @@ func runChild() bool {
 			st := c.Status()
 			switch {
 			case cfg.Spool != nil:
-				fmt.Println(st.Stored)
+				if st.State == source.Consuming || st.Stored > 0 {
+					fmt.Println(st.Stored)
+				}
 			case st.State == source.WindowFull && !said:
 				said = true
 				fmt.Println("full")
@@ -190,6 +192,38 @@ func TestNodeSpoolIsWholeWhenKilled(t *testing.T) {
 				)
 			}
 		})
+	}
+}
+
+// TestNodeCrashLoopUsesNothingUp: a drain of a quorum queue that is killed 25 times just after it has
+// begun to read leaves each message in the queue or in the spool.
+func TestNodeCrashLoopUsesNothingUp(t *testing.T) {
+	c := dialNode(t, node4)
+	c.declare(t, "loop", amqp.Table{"x-queue-type": "quorum"})
+	want := c.publish(t, "", "loop", 0, 3000)
+	dir := filepath.Join(t.TempDir(), "spool")
+	for i := range 25 {
+		ch := startChild(t, childURL+"="+c.url(), childQueue+"=loop", childSpool+"="+dir)
+		for range 1 + i%5 { // milliseconds after it consumes
+			if !ch.out.Scan() {
+				t.Fatal("the child has ended")
+			}
+		}
+		ch.kill(t)
+	}
+	r := run(t, Config{URL: c.url(), Queue: "loop", Mode: source.Drain, Spool: openSpool(t, dir, spool.Config{})})
+	until(t, "the queue is empty", func() bool {
+		st := r.Status()
+		return st.State == source.Consuming && st.Held == 0 && c.waiting(t, "loop") == 0
+	})
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	got := r.bodies()
+	slices.Sort(got)
+	slices.Sort(want)
+	if got = slices.Compact(got); !slices.Equal(got, want) {
+		t.Errorf("%d messages are left of %d", len(got), len(want))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,9 +30,7 @@ type script struct {
 	consume func(c *scriptConn, tag string, prefetch uint16, args []byte)
 	// settled is called for basic.ack and basic.nack.
 	settled func(method uint16, tag uint64)
-	dialled int
-	// times are those of the connections, on the test's clock.
-	times []time.Time
+	dialled atomic.Int32
 }
 
 type scriptConn struct {
@@ -44,8 +43,7 @@ type scriptConn struct {
 // dial is Consumer.reach.
 func (s *script) dial(context.Context, string, string) (net.Conn, error) {
 	client, server := net.Pipe()
-	s.dialled++
-	s.times = append(s.times, time.Now())
+	s.dialled.Add(1)
 	c := &scriptConn{Conn: server, next: 1, out: make(chan []byte, 1<<16)}
 	go s.serve(c)
 	go c.write()
@@ -243,8 +241,8 @@ func TestBrokerThatFailsWhileItDelivers(t *testing.T) {
 					time.Sleep(90 * time.Second)
 					synctest.Wait()
 					st := c.Status()
-					if s.dialled < tc.attempts[0] || s.dialled > tc.attempts[1] {
-						t.Errorf("%d connections in 90 s", s.dialled)
+					if int(s.dialled.Load()) < tc.attempts[0] || int(s.dialled.Load()) > tc.attempts[1] {
+						t.Errorf("%d connections in 90 s", int(s.dialled.Load()))
 					}
 					if st.State != tc.state || st.Kind != KindUndeliverable || !strings.Contains(st.Error, tc.words) ||
 						!strings.Contains(st.Error, "its log says why") {
@@ -252,8 +250,8 @@ func TestBrokerThatFailsWhileItDelivers(t *testing.T) {
 					}
 					time.Sleep(time.Hour - 90*time.Second)
 					synctest.Wait()
-					if s.dialled > tc.hour {
-						t.Errorf("%d connections in an hour", s.dialled)
+					if int(s.dialled.Load()) > tc.hour {
+						t.Errorf("%d connections in an hour", int(s.dialled.Load()))
 					}
 				})
 			})
@@ -289,8 +287,8 @@ func TestStreamReadsOnBehindWhatCannotBeDelivered(t *testing.T) {
 				if len(st.Notes) != 1 || !strings.Contains(st.Notes[0], "2 messages of this stream were left out") {
 					t.Errorf("notes: %q", st.Notes)
 				}
-				if s.dialled > 10 {
-					t.Errorf("%d connections", s.dialled)
+				if int(s.dialled.Load()) > 10 {
+					t.Errorf("%d connections", int(s.dialled.Load()))
 				}
 			})
 		})
