@@ -21,6 +21,7 @@ import (
 )
 
 var (
+	errHandshake    = errors.New("web: broken websocket handshake")
 	errForgotten    = errors.New("web: the filter of a link is no longer kept")
 	errNoHeaders    = errors.New("web: message has no headers property")
 	errBodyPrefix   = errors.New("web: only a prefix of the body was kept")
@@ -95,6 +96,7 @@ func (s *Server) statusTable() []struct {
 		status int
 		msg    string
 	}{
+		{errHandshake, http.StatusBadRequest, "This is no websocket handshake that RFC 6455 allows."},
 		{errForgotten, http.StatusGone,
 			"The filter of this link is too long for an address, and it is no longer kept: enter it again."},
 		{archive.ErrEvicted, http.StatusGone,

@@ -26,6 +26,10 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 	if !websocket.IsWebSocketUpgrade(r) || r.Method != http.MethodGet {
 		return errNotWebsocket
 	}
+	if r.Header.Get("Sec-Websocket-Version") != "13" {
+		w.Header().Set("Sec-Websocket-Version", "13")
+		return errNotWebsocket
+	}
 	if !s.hosts.OwnOrigin(r) {
 		return errOrigin
 	}
@@ -64,7 +68,11 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Get("slow") == "1" {
 		stream.Interval = live.SlowInterval
 	}
-	return s.live.Serve(w, r, stream)
+	err = s.live.Serve(w, r, stream)
+	if _, ok := errors.AsType[websocket.HandshakeError](err); ok {
+		return errHandshake
+	}
+	return err
 }
 
 // liveParts holds what open live feeds show around their rows, so that any number

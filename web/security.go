@@ -24,6 +24,11 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 
 func (s *Server) secure(next http.Handler) http.Handler {
 	next = s.authenticate(next)
 	crossOrigin := http.NewCrossOriginProtection()
+	for _, origin := range s.hosts.Origins() {
+		if err := crossOrigin.AddTrustedOrigin(origin); err != nil {
+			s.logger.Warn("this name is no origin", "host", origin, "error", err)
+		}
+	}
 	crossOrigin.SetDenyHandler(s.handle(func(_ http.ResponseWriter, r *http.Request) error {
 		return cmp.Or(s.wrongMethod(r), errForeign)
 	}))

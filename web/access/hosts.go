@@ -48,6 +48,14 @@ func NewHosts(allowed []string) Hosts {
 	return h
 }
 
+// Origins are those that a configuration added, by either scheme.
+func (h Hosts) Origins() (all []string) {
+	for host := range h.origins {
+		all = append(all, "http://"+host, "https://"+host)
+	}
+	return all
+}
+
 // hostname is hostport without its port, lower case.
 func hostname(hostport string) string {
 	host, _, err := net.SplitHostPort(hostport)
