@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	amqp "github.com/rabbitmq/amqp091-go"
+
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/source"
 )
@@ -121,5 +123,27 @@ func TestRedactKnowsTheFormsOfAPassword(t *testing.T) {
 	}
 	if forms := secretForms("guest", "guest", "abc"); forms != nil {
 		t.Error(forms)
+	}
+}
+
+// TestOwnWordsAreNotMasked: a password that is an ordinary word is taken out of what the broker says, and of the
+// URL, and leaves the explorer's sentences whole.
+func TestOwnWordsAreNotMasked(t *testing.T) {
+	for _, word := range []string{"wrong", "user", "password", "queue"} {
+		c, err := New(Config{URL: "amqp://ann:" + word + "@h/" + word + "5", Queue: "q", Archive: archive.New(archive.Config{})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := c.explain(phaseDeclare, &amqp.Error{Server: true, Code: 403, Reason: "ACCESS_REFUSED - " + word + " is no good"}, evidence{})
+		if !strings.Contains(e.Msg, "*** is no good") || !strings.HasPrefix(e.Msg, `user "ann" has no permission for this on queue "q" (403): `) {
+			t.Errorf("%s: %s", word, e.Msg)
+		}
+		e = c.explain(phaseHandshake, &amqp.Error{Server: true, Code: 403, Reason: "no"}, evidence{})
+		if want := `the broker refused the login of user "ann": wrong user name or password (403)`; e.Msg != want {
+			t.Errorf("%s: %s", word, e.Msg)
+		}
+		if got := c.endpoint.String(); got != "amqp://ann@h:5672/***5" {
+			t.Errorf("%s: %s", word, got)
+		}
 	}
 }

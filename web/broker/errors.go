@@ -90,7 +90,7 @@ func (c *Consumer) explain(p phase, err error, seen evidence) *Error {
 		return e
 	}
 	kind, msg := c.sentence(p, err, seen)
-	return &Error{Kind: kind, Msg: c.withoutSecrets(msg), Err: err}
+	return &Error{Kind: kind, Msg: msg, Err: err}
 }
 
 // evidence is what the transport saw, which says more than the library's errors.
@@ -255,6 +255,8 @@ func namesOf(cert *x509.Certificate) string {
 // replySentence words what the broker said with channel.close or connection.close.
 func (c *Consumer) replySentence(p phase, e *amqp.Error) (source.ErrorKind, string) {
 	what := c.target()
+	// The broker's words alone: a password may be a word of ours.
+	said := func(e *amqp.Error) string { return c.withoutSecrets(said(e)) }
 	switch e.Code {
 	case amqp.AccessRefused:
 		switch {

@@ -450,6 +450,6 @@ func (p *Publisher) onReturn(r returned) {
 		}
 	}
 	if found != nil {
-		found.returned = p.c.withoutSecrets(fmt.Sprintf("the broker returned it: %d %s", r.code, r.text))
+		found.returned = fmt.Sprintf("the broker returned it: %d %s", r.code, p.c.withoutSecrets(string(r.text)))
 	}
 }

@@ -295,19 +295,19 @@ func offered(args []byte) []string {
 func (h *handshake) refine(c *Consumer, err error, e *Error) *Error {
 	address := c.endpoint.address()
 	said := func(format string, args ...any) *Error {
-		return &Error{Kind: KindLogin, Msg: c.withoutSecrets(fmt.Sprintf(format, args...)), Err: err}
+		return &Error{Kind: KindLogin, Msg: fmt.Sprintf(format, args...), Err: err}
 	}
 	refusedAt := func(methods ...uint16) bool {
 		return h.closed.class == classConnection && slices.Contains(methods, h.closed.method)
 	}
 	switch _, fault := h.login(); {
 	case fault != nil:
-		return said("the login at %s failed: %v", address, fault)
+		return said("the login at %s failed: %s", address, c.withoutSecrets(fault.Error()))
 	case errors.Is(err, amqp.ErrSASL) && len(h.offered) == 0:
 		return said("%s offers no way to log in", address)
 	case errors.Is(err, amqp.ErrSASL):
 		return said("%s offers the login mechanisms %s, and none of them fits: tried %s",
-			address, list(h.offered), list(c.endpoint.mechanisms))
+			address, c.withoutSecrets(list(h.offered)), list(c.endpoint.mechanisms))
 	case refusedAt(methodStartOk, methodSecureOk):
 		if c.endpoint.nameless() {
 			return said("the broker refused the login (%d)", h.closed.code)
@@ -317,7 +317,7 @@ func (h *handshake) refine(c *Consumer, err error, e *Error) *Error {
 	case refusedAt(methodOpen) && h.closed.code == amqp.NotFound:
 		return &Error{
 			Kind: KindVHost, Err: err,
-			Msg: c.withoutSecrets(fmt.Sprintf("vhost %q does not exist (404)", c.endpoint.vhost)),
+			Msg: fmt.Sprintf("vhost %q does not exist (404)", c.withoutSecrets(c.endpoint.vhost)),
 		}
 	}
 	return e
