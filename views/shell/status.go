@@ -178,6 +178,11 @@ func safetyFacts(s source.Status, now time.Time) []fact {
 	foreign("Queue type", s.QueueType)
 	foreign("Policy", s.Policy)
 	counted("Delivery limit", s.DeliveryLimit)
+	counted("Given back before, at most", s.DeliveryCount)
+	if s.Mode == source.Drain {
+		counted("Under way at most, now", s.Prefetch)
+	}
+	counted("Left out, since undeliverable", s.Undeliverable)
 	state := s.State.String()
 	if since := when(s.Since); since != "" {
 		state += " since " + since
