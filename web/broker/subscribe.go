@@ -99,7 +99,6 @@ func (s *session) consume(width int) *Error {
 			args["x-stream-offset"] = s.c.delivered.next
 		}
 		addStreamFilter(args, &s.c.cfg)
-		addStreamFilter(args, &s.c.cfg)
 	}
 	if s.c.cfg.Mode == source.Peek && s.facts.SingleActive {
 		args["x-priority"] = int32(-1) // others go first where the queue heeds priorities
