@@ -29,7 +29,7 @@ type serveCmd struct {
 	SpoolSize             byteSize      `default:"${spool_size}" help:"How large the spool may grow; at the bound nothing more is acknowledged (${default})."                                     placeholder:"SIZE"`
 	SpoolDropOldest       bool          `               help:"At the bound, drop the oldest spooled messages and go on; they are lost."`
 	AcceptLoss            bool          `               help:"Let drain remove messages that are then kept in memory only."`
-	AcceptRedeliveryCount bool          `               help:"Let peek read a quorum queue, which counts each delivery against its delivery limit."`
+	AcceptRedeliveryCount bool          `               help:"Let peek read a quorum queue, which counts each delivery against its delivery limit; --management tells the limit."`
 	Management            secret        `               help:"RabbitMQ's management API, http://host:15672, to learn the queue's type first; or @FILE with it."                                 placeholder:"URL"`
 	ExitOnError           bool          `               help:"End with exit code 1 at the first error in place of trying again."`
 

@@ -18,6 +18,14 @@
 // Nothing but copy declares anything on the broker; the other modes declare passively, to learn
 // whether the queue is there.
 //
+// # Queues that count deliveries
+//
+// A quorum queue drops or dead-letters a message that it has taken back more often than its delivery
+// limit. Peek reads such a queue only where the limit is known and at least 10, judges one message before
+// its window opens, and stops at half. Drain begins with one message under way and widens with its
+// acknowledgements. Where the broker fails while it delivers a message, both stop after two losses without
+// progress; on other queues minutes pass between attempts, and a stream is read on behind that offset.
+//
 // # Once, and never lost
 //
 // A drain whose connection or broker breaks gets messages again that it has stored. It knows them
