@@ -215,8 +215,8 @@ func (w *Writer) Commit() (seq uint64) {
 func (w *Writer) read(payload []byte) (at, size int) {
 	header := wire.ViewContentHeader(payload)
 	k := &w.shape
-	if at = header.HeaderTableOffset(); at >= 0 {
-		table, _ := header.HeaderTable()
+	table, at, sound := header.Survey()
+	if at >= 0 {
 		k.read(table, w.a.cfg.Dialect, w.a.cfg.shapeBudget())
 		size = len(table)
 	} else {
@@ -227,7 +227,7 @@ func (w *Writer) read(payload []byte) (at, size int) {
 			k.key[0] = keyDamaged
 		}
 	}
-	if header.Valid() != nil {
+	if !sound {
 		k.damaged = true
 		k.key[len(k.key)-1] |= keyHeaderDamaged
 	}

@@ -261,12 +261,20 @@ func (h ContentHeader) Valid() error {
 	return nil
 }
 
-// sound passes over the property list; it is Valid without the reason.
+// sound is Valid without the reason.
 func (h ContentHeader) sound() bool {
+	_, _, sound := h.Survey()
+	return sound
+}
+
+// Survey is HeaderTable, HeaderTableOffset and Valid in one pass over the property list: the headers
+// property, where it begins (-1: there is none), and whether the whole content header is undamaged.
+func (h ContentHeader) Survey() (table []byte, tableAt int, sound bool) {
 	at, undefined, ok := h.propertyList()
-	if !ok || undefined {
-		return false
+	if !ok {
+		return nil, -1, false
 	}
+	tableAt = -1
 	left := uint64(len(h.payload) - at)
 	for flags := h.Flags() &^ flagContinues; flags != 0; {
 		flag := flagContentType >> bits.LeadingZeros16(flags)
@@ -275,17 +283,21 @@ func (h ContentHeader) sound() bool {
 		switch {
 		case flag&(flagDeliveryMode|flagPriority) != 0:
 			size = 1
-		case flag&FlagHeaders != 0 && left >= 4:
-			size = 4 + uint64(binary.BigEndian.Uint32(h.payload[at:]))
+		case flag&FlagHeaders != 0 && left > 0:
+			end := at + tableExtent(h.payload[at:])
+			table, tableAt = h.payload[at:end:end], at
+			if left >= 4 {
+				size = 4 + uint64(binary.BigEndian.Uint32(h.payload[at:]))
+			}
 		case flag&(FlagHeaders|flagTimestamp) == 0 && left > 0:
 			size = 1 + uint64(h.payload[at])
 		}
 		if size > left {
-			return false
+			return table, tableAt, false
 		}
 		at, left = at+int(size), left-size
 	}
-	return left == 0
+	return table, tableAt, left == 0 && !undefined
 }
 
 // Property returns the property with the spec's name, written with underscores; ok is false when it

@@ -341,3 +341,37 @@ func FuzzContentHeader(f *testing.F) {
 		}
 	})
 }
+
+// Survey answers in one pass what HeaderTable, HeaderTableOffset and Valid answer each by itself.
+func TestSurveyAgrees(t *testing.T) {
+	whole := AppendContentHeaderPayload(nil, 7,
+		Property{Name: "content_type", Raw: []byte("text/plain")},
+		Property{Name: "headers", Raw: []byte{0, 0, 0, 3, 1, 'a', 'V'}},
+		Property{Name: "priority", Raw: []byte{1}},
+		Property{Name: "message_id", Raw: []byte("m")},
+		Property{Name: "timestamp", Raw: make([]byte, 8)},
+	)
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		payload := slices.Clone(whole[:random.IntN(len(whole)+1)])
+		for range random.IntN(3) {
+			if len(payload) > 0 {
+				payload[random.IntN(len(payload))] = byte(random.Uint32())
+			}
+		}
+		h := ViewContentHeader(payload)
+		table, at, sound := h.Survey()
+		want, ok := h.HeaderTable()
+		if at != h.HeaderTableOffset() || ok != (at >= 0) || !bytes.Equal(table, want) || sound != (h.Valid() == nil) {
+			t.Fatalf("%x: table %x at %d, sound %t; want %x at %d, %v",
+				payload, table, at, sound, want, h.HeaderTableOffset(), h.Valid())
+		}
+		var damage error
+		for _, err := range h.All() {
+			damage = err
+		}
+		if sound != (damage == nil) {
+			t.Fatalf("%x: sound %t, and %v", payload, sound, damage)
+		}
+	}
+}
