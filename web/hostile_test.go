@@ -100,6 +100,14 @@ func inert(t *testing.T, where string, root *html.Node) {
 				}
 			}
 			for _, a := range n.Attr {
+				for _, r := range a.Val {
+					if n.Data == "input" {
+						break // what the address says, given back as it is
+					}
+					if r != '\n' && r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Bidi_Control, r)) {
+						t.Errorf("%s: attribute %s=%q of %s holds U+%04X as it is", where, a.Key, a.Val, n.Data, r)
+					}
+				}
 				switch {
 				case strings.HasPrefix(strings.ToLower(a.Key), "on"),
 					a.Key == "style",

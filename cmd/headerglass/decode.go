@@ -52,7 +52,7 @@ func (c *decodeCmd) Run(std stdio) error {
 		dst = typedjson.AppendText(nil, t)
 	}
 	if _, err := std.out.Write(dst); err != nil {
-		fmt.Fprintln(std.err, "headerglass: the output could not be written:", err)
+		fmt.Fprintln(std.err, "headerglass: the output could not be written:", seen(err))
 		return exitCode(exitOutput)
 	}
 	if t.Valid() != nil {

@@ -254,6 +254,20 @@ func TestDecodeOffersOtherDialects(t *testing.T) {
 	}
 }
 
+// Nothing of a table reaches a terminal as it is that it would obey: the name U+202E, the value U+009B 1m.
+func TestDecodeIsSafeToPrint(t *testing.T) {
+	const encoded = "0000000d03e280ae5300000004c29b316d"
+	for format, want := range map[string]string{
+		"json": `"key":"\u202e","tag":"S","type":"longstr","value":"\u009b1m"`,
+		"text": `"\u202e" = "\u009b1m"`,
+	} {
+		code, out, _ := runCLI(t, encoded, "decode", "--format", format)
+		if code != exitOK || !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+			t.Errorf("%s: exit code %d, printed %q", format, code, out)
+		}
+	}
+}
+
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"syscall"
 	_ "time/tzdata" // time zones are asked for by name, also where the system has no list of them
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
@@ -92,7 +93,7 @@ func untilSignal() (context.Context, context.CancelFunc) {
 func run(ctx context.Context, args []string, std stdio) int {
 	dropEmptyEnv()
 	if err := onlyText(args); err != nil {
-		fmt.Fprintln(std.err, "headerglass:", err)
+		fmt.Fprintln(std.err, "headerglass:", seen(err))
 		return exitUsage
 	}
 	var c cli
@@ -105,7 +106,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {
-		fmt.Fprintln(std.err, "headerglass:", err)
+		fmt.Fprintln(std.err, "headerglass:", seen(err))
 		return exitUsage
 	}
 	kctx, err := parser.Parse(args)
@@ -123,7 +124,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 	case errors.As(err, &code):
 		return int(code)
 	}
-	fmt.Fprintln(std.err, "headerglass:", err)
+	fmt.Fprintln(std.err, "headerglass:", seen(err))
 	if _, wrong := errors.AsType[*kong.ParseError](err); wrong {
 		fmt.Fprintln(std.err, "headerglass: --help shows the flags")
 		return exitUsage
@@ -132,6 +133,20 @@ func run(ctx context.Context, args []string, std stdio) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// seen is what err says, with what a terminal would obey or not show written as escapes: it may quote a
+// file's name, a flag's value or a broker.
+func seen(err error) string {
+	var b strings.Builder
+	for _, r := range err.Error() { // octets that are no text become U+FFFD
+		if r == '\n' || unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		}
+	}
+	return b.String()
 }
 
 // newParser returns a parser of the commands and flags of c.

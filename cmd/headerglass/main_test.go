@@ -57,6 +57,8 @@ func TestUsageErrors(t *testing.T) {
 		{"a file that is not there", []string{"--queue", "q", "--ca-file", "nowhere.pem"}, "nowhere.pem"},
 		{"a queue that is not UTF-8", []string{"--queue", "caf\xe9"}, "argument 2 is not UTF-8"},
 		{"an exchange that is not UTF-8", []string{"--exchange=caf\xe9"}, "--exchange is not UTF-8"},
+		{"a file whose name turns the line around", []string{"decode", "\u202egpj.\u009b31m"}, `headerglass: open \u202egpj.\u009b31m: no such`},
+		{"a flag that turns the line around", []string{"--\u2066x\u009b"}, `--\u2066x\u009b`},
 		{"a file that is not UTF-8", []string{"replay", "caf\xe9"}, "argument 2 is not UTF-8"},
 		{"a vhost that is not UTF-8", []string{"--queue", "q", "--amqp", "amqp://h/caf%e9"}, "not UTF-8"},
 		{"two brokers", []string{"--queue", "q", "--amqp", "amqp://g:hunter1@h/v,amqp://g:hunter2@h2/v"}, "not one address"},

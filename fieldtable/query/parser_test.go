@@ -35,6 +35,7 @@ func TestCompilePrintsCanonicalForm(t *testing.T) {
 		{`"$weird"`, `"$weird"`},
 		{`k = $weird`, "k = $weird"},
 		{`"a\"b\\c\xff\x0a"`, `"a\"b\\c\xff\x0a"`},
+		{"\"a\u202eb\u009b\"", `"a\xe2\x80\xaeb\xc2\x9b"`},
 		{`"x-death"[0].reason='rejected'`, "x-death[0].reason = 'rejected'"},
 		{`x-death[*].reason`, "x-death[*].reason"},
 		{`"stamps".a.b`, `"stamps".a.b`},

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// appendQuoted writes s in double quotes so that name reads it back.
+// appendQuoted writes s in double quotes so that name reads it back. What would not be seen, or would
+// turn the text around it, is written in bytes.
 func appendQuoted(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -14,8 +15,10 @@ func appendQuoted(dst []byte, s string) []byte {
 		switch {
 		case r == '"' || r == '\\':
 			dst = append(dst, '\\', byte(r))
-		case r == utf8.RuneError && n == 1, r < utf8.RuneSelf && !unicode.IsPrint(r):
-			dst = append(dst, '\\', 'x', hex[s[0]>>4], hex[s[0]&15])
+		case r == utf8.RuneError && n == 1, unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp):
+			for i := range n {
+				dst = append(dst, '\\', 'x', hex[s[i]>>4], hex[s[i]&15])
+			}
 		default:
 			dst = append(dst, s[:n]...)
 		}

@@ -26,7 +26,8 @@
 // hexadecimal: "raw":"02" beside the value true. Such are booleans of another octet than 0 and 1,
 // and every NaN but the one that computers make, 7fc00000 and 7ff8000000000000.
 //
-// The output is ASCII-safe for HTML and script contexts: <, >, &, U+2028 and U+2029 are escaped.
+// The output is safe in HTML, scripts and terminals: <, >, &, U+2028, U+2029 and every control and
+// bidirectional character are escaped.
 package typedjson
 
 import (
@@ -34,6 +35,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable"
@@ -242,9 +244,8 @@ func appendEscaped[T string | []byte](dst []byte, s T) []byte {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			dst = append(dst, `\ufffd`...)
-		case r == '\u2028' || r == '\u2029':
-			dst = append(dst, `\u202`...)
-			dst = append(dst, hexDigits[r&15])
+		case unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp): // all below U+10000
+			dst = append(dst, '\\', 'u', hexDigits[r>>12], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 		default:
 			dst = append(dst, s[i:i+n]...)
 		}

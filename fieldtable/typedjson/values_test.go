@@ -267,11 +267,12 @@ func TestDecodeLine(t *testing.T) {
 
 func TestAppendString(t *testing.T) {
 	for in, want := range map[string]string{
-		"":                           `""`,
-		`a"b\c/d`:                    `"a\"b\\c/d"`,
-		"\b\f\n\r\t\x00\x1f\x7f":     `"\u0008\u000c\n\r\t\u0000\u001f\u007f"`,
-		"</script><!--&":             `"\u003c/script\u003e\u003c!--\u0026"`,
-		"\u2027\u2028\u2029\u202a":   "\"\u2027\\u2028\\u2029\u202a\"",
+		"":                         `""`,
+		`a"b\c/d`:                  `"a\"b\\c/d"`,
+		"\b\f\n\r\t\x00\x1f\x7f":   `"\u0008\u000c\n\r\t\u0000\u001f\u007f"`,
+		"</script><!--&":           `"\u003c/script\u003e\u003c!--\u0026"`,
+		"\u2027\u2028\u2029\u202a": "\"\u2027\\u2028\\u2029\\u202a\"",
+		"\u0080\u009b\u00a0\u061c\u200e\u202e\u2066\u2069\u206a": "\"\\u0080\\u009b\u00a0\\u061c\\u200e\\u202e\\u2066\\u2069\u206a\"",
 		"é\U0001F4E6":                "\"é\U0001F4E6\"",
 		"\xff\xc3":                   `"\ufffd\ufffd"`,
 		"\uFFFD is itself, not half": "\"\uFFFD is itself, not half\"",
