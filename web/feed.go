@@ -178,7 +178,10 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage) (live.Fragments
 	if page.keys.IsZero() || now.Sub(page.keys) >= keysEvery {
 		page.keys = now
 		buf.Reset()
-		keys := namesPanel(v, req.filter)
+		keys, err := namesPanel(ctx, v, req.filter, links)
+		if err != nil {
+			return st, err
+		}
 		if err := listing.KeyPanel(keys, links).Render(ctx, &buf); err != nil {
 			return st, err
 		}

@@ -58,7 +58,10 @@ func (s *Server) listPage(
 	if !s.cfg.NoExports {
 		p.Bar.Exports, p.Bar.ExportLimit = exportForms(), s.cfg.ExportLimit
 	}
-	p.Keys = namesPanel(v, req.filter)
+	var err error
+	if p.Keys, err = namesPanel(ctx, v, req.filter, p.Links); err != nil {
+		return p, err
+	}
 	if req.filterErr != nil {
 		// What is clicked on replaces a filter that cannot be added to.
 		p.Links.State.Q, p.Links.State.Facet = "", ""
@@ -71,34 +74,50 @@ func (s *Server) listPage(
 	if err != nil {
 		return p, err
 	}
-	if selected != 0 && req.Before == 0 && !req.ascending() && !contains(found.Messages, selected) {
+	gaps := s.sources.Status().Gaps
+	shown, err := fit(ctx, v, found.Messages, req, gaps, p.Links)
+	if err != nil {
+		return p, err
+	}
+	if selected != 0 && req.Before == 0 && !req.ascending() && !contains(shown, selected) {
 		around := req
 		around.Before = selected + 1
 		if found, err = v.Find(ctx, around.filter, around.within()); err != nil {
 			return p, err
 		}
 		req.Before, p.Bar.Live = around.Before, false
+		if shown, err = fit(ctx, v, found.Messages, req, gaps, p.Links); err != nil {
+			return p, err
+		}
 	}
-	if req.ascending() && len(found.Messages) < req.limit {
+	if req.ascending() && len(found.Messages) < req.limit && len(shown) == len(found.Messages) {
 		// What came after the cursor does not fill a page: show the newest.
 		req.After, req.Oldest = 0, false
 		if found, err = v.Find(ctx, req.filter, req.within()); err != nil {
 			return p, err
 		}
 		p.Bar.Live = growing(req.State)
+		if shown, err = fit(ctx, v, found.Messages, req, gaps, p.Links); err != nil {
+			return p, err
+		}
 	}
-	sorted := req.sorted(found.Messages)
 	p.List = listing.List{
-		Rows:       rows(v, sorted, req, s.sources.Status().Gaps),
+		Rows:       rows(v, req.sorted(shown), req, gaps),
 		Older:      found.Next,
+		Cut:        len(shown) < len(found.Messages),
 		Total:      p.Broker.Kept.Messages,
 		Selected:   selected,
 		Incomplete: !found.Complete && len(found.Messages) < req.limit,
 		Last:       v.Last(),
 	}
 	p.List.Columns = columns(req.Columns, p.List.Rows)
-	if (req.Before != 0 || req.ascending()) && len(found.Messages) > 0 {
-		p.List.Newer = found.Messages[0].Seq()
+	if n := len(shown); n > 0 && (p.List.Cut || req.ascending()) {
+		if p.List.Older = shown[n-1].Seq(); p.List.Older <= v.First() {
+			p.List.Older = 0
+		}
+	}
+	if (req.Before != 0 || req.ascending()) && len(shown) > 0 {
+		p.List.Newer = shown[0].Seq()
 	}
 	if len(found.Messages) == 0 {
 		p.List.Empty = emptyReason(v, req)
@@ -128,6 +147,25 @@ func (s *Server) listPage(
 	}
 	p.Bar.Explain = &found.Explain
 	return p, nil
+}
+
+// maxRowsBytes is how much of a page its rows take, drawn.
+const maxRowsBytes = 120_000
+
+// fit is as many of the messages found, newest first, as a page has room for: those next to its cursor,
+// and one at least.
+func fit(
+	ctx context.Context, v sources.View, ms []archive.Message, req request, gaps []source.Gap, links address.Links,
+) ([]archive.Message, error) {
+	rs := rows(v, ms, req, gaps)
+	if req.ascending() {
+		slices.Reverse(rs)
+	}
+	n, err := listing.Fit(ctx, rs, links, room(maxRowsBytes, links))
+	if req.ascending() {
+		return ms[len(ms)-n:], err
+	}
+	return ms[:n], err
 }
 
 // notes say why nothing matches. What they propose stands in links whole, so that a long filter has

@@ -73,8 +73,18 @@ func facet(v sources.View, sum sources.Summary, req request) *listing.Facet {
 // maxKeys is how many header names the panel shows.
 const maxKeys = 200
 
+// maxNamesBytes is how much of a page the panel of names takes, drawn.
+const maxNamesBytes = 90_000
+
+// room is most, less what the links take that stand on every page: the longer they are, the fewer there can be.
+func room(most int, links address.Links) int {
+	return max(most/8, most-24*len(links.Latest()))
+}
+
 // namesPanel is the most frequent header names. Those that a filter reads are marked; f may be nil.
-func namesPanel(v sources.View, f *query.Filter) listing.KeyList {
+func namesPanel(
+	ctx context.Context, v sources.View, f *query.Filter, links address.Links,
+) (listing.KeyList, error) {
 	names := v.Names()
 	l := listing.KeyList{
 		Keys:     names[:min(maxKeys, len(names))],
@@ -87,7 +97,7 @@ func namesPanel(v sources.View, f *query.Filter) listing.KeyList {
 			l.Active[k] = true
 		}
 	}
-	return l
+	return l.Fit(ctx, links, room(maxNamesBytes, links))
 }
 
 // parts are the components of a page that a summary is drawn in.

@@ -97,7 +97,7 @@ var parameters = [...]Parameter{
 		Name: "cols", Meaning: "headers as columns", Pages: onLists | OnFeed | OnExport,
 		read: func(s *State, v string) bool {
 			s.Columns = append(s.Columns, splitPaths(v)...)
-			return true
+			return len(strings.Join(s.Columns, "")) <= maxColumns
 		},
 		values: func(s *State) []string { return s.Columns },
 	},
@@ -209,12 +209,12 @@ var parameters = [...]Parameter{
 	},
 	{
 		Name: "facet", Meaning: "the header whose values are counted", Pages: onLists | OnFeed,
-		read:  func(s *State, v string) bool { s.Facet = v; return true },
+		read:  func(s *State, v string) bool { s.Facet = v; return len(v) <= maxFacet },
 		write: func(s *State) string { return s.Facet },
 	},
 	{
 		Name: "sort", Meaning: "the column that a page is put in order by", Pages: onLists,
-		read:  func(s *State, v string) bool { s.Sort = parseSort(v); return true },
+		read:  func(s *State, v string) bool { s.Sort = parseSort(v); return len(s.Sort.Path) <= maxColumns },
 		write: func(s *State) string { return s.Sort.String() },
 	},
 	{
@@ -238,7 +238,12 @@ var parameters = [...]Parameter{
 	{Name: "as", Meaning: "what the bytes are: header, table", Pages: OnPaste},
 }
 
-const maxLimit = 1000 // rows a page
+const (
+	maxLimit = 1000 // rows a page
+	// Every link of a page has them, so these bound it, in bytes. A name has 255 at most.
+	maxFacet   = 520
+	maxColumns = 1024 // together
+)
 
 func readNumber(n *uint64, v string) bool {
 	read, err := strconv.ParseUint(v, 10, 63)

@@ -8,6 +8,9 @@ import (
 	"github.com/headerglass/headerglass/views/kit"
 )
 
+// maxBarLink is how long the links of bars may be, in bytes: there are up to a hundred on a page.
+const maxBarLink = 1024
+
 // Histogram is arrivals, or what matches, over time. Nil Counts hides it.
 type Histogram struct {
 	query.Histogram

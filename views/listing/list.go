@@ -1,10 +1,12 @@
 package listing
 
 import (
-	"github.com/headerglass/headerglass/fieldtable/source"
+	"context"
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/views/address"
 )
 
 // List is one page of messages, newest first.
@@ -21,6 +23,7 @@ type List struct {
 	Count      *query.Count
 	Selected   uint64 // sequence number of the opened message; 0 = none
 	Incomplete bool   // the time budget ended before the page was full; Older goes on from there
+	Cut        bool   // more rows were asked for than a page has room for; Older goes on from there
 	// Empty says why there are no rows; ignored while there are some.
 	Empty EmptyReason
 	// Notes say what a filter that matched nothing may have been meant to be.
@@ -63,4 +66,26 @@ type Row struct {
 	Cells       []query.Cell // one for each column
 	New         bool         // arrived while the page was open: fades in
 	Gaps        []source.Gap // between this message and the one below it, newest first
+}
+
+// Fit is how many of the rows take size bytes at most as they are drawn; one does, however large.
+func Fit(ctx context.Context, rows []Row, links address.Links, size int) (int, error) {
+	var drawn counter
+	for i := range rows {
+		if err := LiveRows(List{Rows: rows[i : i+1]}, links).Render(ctx, &drawn); err != nil {
+			return 0, err
+		}
+		if int(drawn) > size && i > 0 {
+			return i, nil
+		}
+	}
+	return len(rows), nil
+}
+
+// counter counts what is written to it.
+type counter int
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
 }

@@ -2,10 +2,12 @@ package listing
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/views/address"
 )
 
 // KeyList is the panel of header names seen. Nil Keys draws "no headers yet".
@@ -46,4 +48,23 @@ func tagCounts(tags map[byte]uint64) []tagCount {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.tag, b.tag))
 	})
 	return counts
+}
+
+// Fit leaves out names, the rarest first, until the panel takes size bytes at most as it is drawn.
+func (k KeyList) Fit(ctx context.Context, links address.Links, size int) (KeyList, error) {
+	fits := k
+	fits.Keys, fits.More = nil, k.More+len(k.Keys)
+	var drawn counter
+	for i := range k.Keys {
+		one := k
+		one.Keys, one.More = k.Keys[i:i+1], 0
+		if err := KeyPanel(one, links).Render(ctx, &drawn); err != nil {
+			return k, err
+		}
+		if int(drawn) > size {
+			break
+		}
+		fits.Keys, fits.More = k.Keys[:i+1], fits.More-1
+	}
+	return fits, nil
 }
