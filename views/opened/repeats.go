@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/views/facts"
 	"github.com/headerglass/headerglass/views/kit"
 )
 
@@ -15,7 +16,7 @@ type repeat struct {
 	bytes int // of all of them
 }
 
-// repeats returns the names that more than repeatedNames fields have, of the first countedNames names; nil if there is none.
+// repeats returns the names that more than facts.Repeated fields have, of the first countedNames names; nil if there is none.
 func repeats(s fieldtable.Scanner) map[string]*repeat {
 	names, many := map[string]*repeat{}, map[string]*repeat(nil)
 	for s.Next() {
@@ -30,7 +31,7 @@ func repeats(s fieldtable.Scanner) map[string]*repeat {
 		f := s.Field()
 		r.count++
 		r.bytes += f.End - f.Offset
-		if r.count == repeatedNames+1 {
+		if r.count == facts.Repeated+1 {
 			if many == nil {
 				many = map[string]*repeat{}
 			}

@@ -17,13 +17,11 @@ import (
 )
 
 const (
-	pageNodes   = 500 // children of the outermost table, or of one shown alone
-	nestedNodes = 100 // children of a nested table or array
-	maxNodes    = 2000
-	sortNodes   = 5000 // a table with more fields keeps its wire order
-
-	repeatedNames = 20     // a name that more fields of a table have stands on one line
-	countedNames  = 10_000 // of a table; what repeats a later one stands field by field
+	pageNodes    = 500 // children of the outermost table, or of one shown alone
+	nestedNodes  = 100 // children of a nested table or array
+	maxNodes     = 2000
+	sortNodes    = 5000   // a table with more fields keeps its wire order
+	countedNames = 10_000 // of a table; what repeats a later one stands field by field
 
 	valuesBytes = 512 << 10 // text behind "show all" on one page
 	restBytes   = 256       // of what damage leaves unread
@@ -221,7 +219,7 @@ func (b *treeBuilder) children(c facts.Container, path string, level, skip, limi
 	}
 	err := whole.Err()
 	var repeated map[string]*repeat
-	if !c.Array && !b.Links.State.Each && out.count > repeatedNames {
+	if !c.Array && !b.Links.State.Each && out.count > facts.Repeated {
 		if repeated = repeats(c.Scan); len(repeated) > 0 {
 			out.count = 0
 			for range lines(c.Scan, repeated) {
