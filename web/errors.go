@@ -35,6 +35,7 @@ var (
 	errOrigin       = errors.New("web: foreign origin")
 	errForeign      = errors.New("web: fetched by another site")
 	errNotAlike     = errors.New("web: no message alike")
+	errOvertaken    = errors.New("web: messages were evicted before they were exported")
 	errPaste        = errors.New("web: bytes that cannot be shown")
 	errPasteTooBig  = errors.New("web: too many bytes to show")
 	errPanic        = errors.New("web: panic in a handler")
@@ -116,6 +117,8 @@ func (s *Server) statusTable() []struct {
 		{errPasteTooBig, http.StatusRequestEntityTooLarge,
 			remedied("This is more than the page takes", s.cfg.Remedies.Paste)},
 		{errNoExports, http.StatusForbidden, "Exports are switched off on this explorer."},
+		{errOvertaken, http.StatusServiceUnavailable,
+			"Messages were evicted before they were written; try again, or ask for fewer."},
 		{errURLTooLong, http.StatusRequestURITooLong, "The address is longer than the explorer accepts."},
 		{errHost, http.StatusForbidden,
 			remedied("This host name is not one that the explorer answers to", s.cfg.Remedies.Host)},

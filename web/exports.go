@@ -21,7 +21,8 @@ func exportForms() (forms []listing.ExportForm) {
 
 // serveExport streams the messages that match, oldest first, so that what reads the file meets them
 // in the order of their arrival. Where there are more than the limit allows, they are the newest.
-// What arrives or is evicted meanwhile is left out.
+// What arrives meanwhile is left out. Where some of them are evicted before they are written, the answer
+// is cut off: what looks whole is whole.
 func (s *Server) serveExport(f export.Format) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.cfg.NoExports {
@@ -52,7 +53,7 @@ func (s *Server) serveExport(f export.Format) handler {
 			if r.Method == http.MethodHead {
 				return nil
 			}
-			return s.writeExport(ctx, out, f, req, over, selected)
+			return s.writeExport(ctx, r, out, f, req, over, selected)
 		})
 	}
 }
@@ -71,7 +72,8 @@ func (s *Server) exportLimit(r *http.Request, f export.Format) int {
 }
 
 func (s *Server) writeExport(
-	ctx context.Context, out *streamed, f export.Format, req request, over sources.Range, selected export.Selection,
+	ctx context.Context, r *http.Request, out *streamed, f export.Format,
+	req request, over sources.Range, selected export.Selection,
 ) error {
 	file, err := f.Begin(out, selected)
 	if err != nil {
@@ -91,6 +93,12 @@ func (s *Server) writeExport(
 	}
 	if err := s.sources.Each(ctx, req.filter, req.within(), over, out, write); err != nil {
 		return err
+	}
+	if n < over.Count {
+		s.exportsCutOff.Add(1)
+		s.logger.Warn("export cut off: messages were evicted before they were written",
+			"path", r.URL.Path, "written", n, "missing", over.Count-n)
+		return errOvertaken
 	}
 	return file.Close()
 }

@@ -46,6 +46,8 @@ func metrics() []metric {
 			func(r *reading) float64 { return r.source.Kept.Rate }},
 		{"full_decodes_total", counter, "Header tables decoded whole, once for each message opened or exported.",
 			func(r *reading) float64 { return float64(r.server.FullDecodes()) }},
+		{"exports_cut_off_total", counter, "Exports cut off because messages were evicted before they were written.",
+			func(r *reading) float64 { return float64(r.server.exportsCutOff.Load()) }},
 		{"websocket_clients", gauge, "Open live feeds.",
 			func(r *reading) float64 { return float64(r.server.live.Conns()) }},
 		{"messages_held", gauge, "Messages held unacknowledged at the broker.",

@@ -110,11 +110,13 @@ type Server struct {
 	exportStall time.Duration // how long an export waits for a browser to take some more
 	// one for each table decoded whole, of a message opened, exported or pasted
 	fullDecodes atomic.Uint64
-	registry    *prometheus.Registry
-	requests    *prometheus.CounterVec
-	handler     http.Handler
-	router      chi.Routes       // what handler knows
-	surface     map[string]route // by path
+	// exportsCutOff counts exports that eviction overtook.
+	exportsCutOff atomic.Uint64
+	registry      *prometheus.Registry
+	requests      *prometheus.CounterVec
+	handler       http.Handler
+	router        chi.Routes       // what handler knows
+	surface       map[string]route // by path
 }
 
 // New returns a Server for cfg. Close ends its live feeds.
