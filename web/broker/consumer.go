@@ -30,9 +30,6 @@ type Consumer struct {
 	patience atomic.Int64
 	flow     *flow
 	stuck    stuck // belongs to Run
-	// prefetch in place of the configured one, once that was too much for the spool; 0: it never
-	// was
-	narrowed atomic.Int32
 	status   *tracker
 	counts   counters
 	// delivered belongs to Run, and to the reader goroutine of the one connection that Run has open.

@@ -219,8 +219,6 @@ func (h head) received() time.Time {
 	return time.Unix(0, int64(binary.LittleEndian.Uint64(h[atReceived:])))
 }
 
-func (h head) print() uint64 { return binary.LittleEndian.Uint64(h[atPrint:]) }
-
 func (h head) removed() []archive.Span {
 	n := int(h.uint32(atRemoved))
 	if n == 0 {
