@@ -1,5 +1,5 @@
 // The live feed: rows put above the others as they arrive, at the pace this browser paints them.
-import { $, announce, count, num, put, root } from "./dom.js";
+import { $, announce, count, num, put, root, tell } from "./dom.js";
 import { adopt, rove, roveNames } from "./rows.js";
 import { summary } from "./summary.js";
 import { times } from "./zone.js";
@@ -18,6 +18,7 @@ let waiting = []; // batches that came while paused, oldest first: {html, count,
 let fresh = 0; // messages in waiting, shown or not
 let attempts = 0;
 let timer = 0;
+let polls = false; // the explorer answers, but its websocket does not get through
 let unsaid = 0;
 
 let held = false; // the pointer is down in the rows
@@ -58,7 +59,7 @@ function release() {
 function draw() {
   const still = paused();
   button.setAttribute("aria-pressed", String(!still));
-  $(".word", button).textContent = !socket && attempts ? "Reconnecting" : still ? "Paused" : "Live";
+  $(".word", button).textContent = polls && !still ? "Every 5 s" : !socket && attempts && !polls ? "Reconnecting" : still ? "Paused" : "Live";
   pill.hidden = !(still && fresh > 0);
   if (!pill.hidden) $("button", pill).textContent = `Paused · ${num(fresh)} new (u)`;
   if (!still && waiting.length) flush();
@@ -87,6 +88,7 @@ function flush() {
   scroll.classList.remove("bare");
   const before = rows.firstElementChild;
   for (const batch of waiting) {
+    if (batch.anew) rows.replaceChildren();
     if (batch.missed) rows.insertAdjacentElement("afterbegin", gap(batch));
     if (batch.html) rows.insertAdjacentHTML("afterbegin", batch.html);
   }
@@ -180,6 +182,31 @@ function status(message) {
   summary(message);
 }
 
+// Where something between the browser and the explorer does not pass websockets, the newest page is asked for instead.
+async function poll() {
+  if (attempts < 2 || document.hidden) return;
+  try {
+    const answer = await fetch(button.dataset.page);
+    if (!answer.ok) throw answer;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const to = +$("#live", page).dataset.after;
+    if (attempts < 2) return; // the websocket is back
+    if (to < after) return location.reload();
+    if (!polls) tell("Websockets do not get through: new rows come every 5 s");
+    polls = true;
+    const all = [...$("#rows", page).children].filter((row) => row.dataset.seq);
+    const added = all.filter((row) => +row.dataset.seq > after);
+    after = to;
+    const [keys, chart, facet, total] = ["#names", "#chart", "#facet", "#total"].map((part) => $(part, page)?.innerHTML);
+    status({ html: $("#broker", page)?.outerHTML, keys, chart, facet, total });
+    const html = added.map((row) => row.outerHTML).join("");
+    if (html) take({ html, count: added.length, missed: 0, anew: added.length === all.length });
+  } catch {
+    polls = false;
+  }
+  draw();
+}
+
 function connect() {
   clearTimeout(timer);
   if (socket || document.hidden) return;
@@ -191,6 +218,7 @@ function connect() {
   socket = ws;
   ws.onopen = () => {
     attempts = 0;
+    polls = false;
     draw();
   };
   ws.onmessage = receive;
@@ -198,7 +226,7 @@ function connect() {
     if (socket !== ws) return;
     socket = null;
     if (document.hidden) return;
-    attempts++;
+    if (++attempts === 2) poll();
     timer = setTimeout(connect, Math.min(30000, 500 * 2 ** attempts) * (0.5 + Math.random() / 2));
     draw();
   };
@@ -255,6 +283,7 @@ export function start() {
   document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
   addEventListener("pagehide", disconnect);
   addEventListener("pageshow", (event) => event.persisted && connect());
+  setInterval(poll, 5000);
   setInterval(() => {
     if (unsaid) announce(count(unsaid, "new message"));
     unsaid = 0;

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -319,4 +322,39 @@ func TestDemoLiveInBrowser(t *testing.T) {
 		t.Errorf("the live feed decoded %d messages", n)
 	}
 	complaints.Check(t)
+}
+
+// Behind a proxy that does not pass websockets the page says so and asks for new rows.
+func TestRowsComeWithoutWebsockets(t *testing.T) {
+	ctx := browsertest.Start(t)
+	target, err := url.Parse(demo(t, "--rate", "20"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Header.Del("Upgrade")
+		r.Out.Header.Del("Connection")
+	}})
+	defer proxy.Close()
+	ctx, cancel := context.WithTimeout(ctx, 40*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Navigate(proxy.URL+"/")); err != nil {
+		t.Fatal(err)
+	}
+	for _, until := range []string{
+		`document.querySelector("#live .word").textContent === "Every 5 s"`,
+		`document.querySelector("#toast").textContent.startsWith("Websockets do not get through")`,
+		`(window.newest = +document.querySelector("#rows tr").dataset.seq) > 0`,
+		`+document.querySelector("#rows tr").dataset.seq > window.newest`,
+	} {
+		if _, err := chromedp.Run(ctx, chromedp.Poll[bool](until)); err != nil {
+			t.Fatalf("%s does not come true: %v", until, err)
+		}
+	}
+	rows := `[...document.querySelectorAll("#rows tr")].map((row) => +row.dataset.seq)`
+	inOrder := `((seqs) => seqs.every((seq, i) => !i || seq === seqs[i - 1] - 1))(` + rows + `)`
+	if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](inOrder)); err != nil || !ok {
+		t.Errorf("rows are missing or twice (%v)", err)
+	}
 }
