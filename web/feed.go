@@ -116,7 +116,7 @@ const (
 
 // open is the page of what req asks for, for one more feed.
 func (l *liveParts) open(s *Server, req request, addr string) *livePage {
-	key := feedKey{s.cfg.Source.Name, req.State.Values().Encode()}
+	key := feedKey{s.cfg.Source.Name, req.State.Encode()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.pages[key]

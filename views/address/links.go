@@ -30,8 +30,8 @@ func (l Links) url(path string, s State) string { return l.urlOn(path, s, ^Pages
 // urlOn is the address of a page with what these pages take of a state.
 func (l Links) urlOn(path string, s State, pages Pages) string {
 	u := l.Base + path
-	if v := s.valuesOn(pages); len(v) > 0 {
-		u += "?" + v.Encode()
+	if q := s.encodeOn(pages); q != "" {
+		u += "?" + q
 	}
 	return u
 }
@@ -170,8 +170,8 @@ func (l Links) Opened(seq uint64, change func(*State)) string {
 	change(&q)
 	if l.Pasted != "" {
 		u := l.Base + PathPaste + "?" + l.Pasted
-		if v := q.Values(); len(v) > 0 {
-			u += "&" + v.Encode()
+		if v := q.Encode(); v != "" {
+			u += "&" + v
 		}
 		return u
 	}

@@ -113,13 +113,23 @@ func TestQueryRoundTrip(t *testing.T) {
 		Full:    true,
 		Limit:   50,
 	}
-	got, bad := Parse(q.Values())
+	got, bad := Parse(values(t, q))
 	if len(bad) > 0 || !reflect.DeepEqual(got, q) {
 		t.Errorf("read back as %+v (bad: %v), want %+v", got, bad, q)
 	}
-	if v := (State{}).Values(); len(v) != 0 {
-		t.Errorf("the zero State is written as %s", v.Encode())
+	if v := (State{}).Encode(); v != "" {
+		t.Errorf("the zero State is written as %s", v)
 	}
+}
+
+// values reads what a state writes.
+func values(t *testing.T, s State) url.Values {
+	t.Helper()
+	v, err := url.ParseQuery(s.Encode())
+	if err != nil || v.Encode() != s.Encode() {
+		t.Errorf("%s: %v", s.Encode(), err)
+	}
+	return v
 }
 
 func TestParseQuery(t *testing.T) {

@@ -117,22 +117,46 @@ func splitPaths(s string) []string {
 	return paths
 }
 
-// Values writes the state as URL parameters, leaving out what is at its zero value.
-func (s State) Values() url.Values { return s.valuesOn(^Pages(0)) }
+// Encode writes the state as a URL's query, leaving out what is at its zero value, in the order of the
+// names.
+func (s State) Encode() string { return s.encodeOn(^Pages(0)) }
 
-// valuesOn writes what these pages take.
-func (s State) valuesOn(pages Pages) url.Values {
-	v := url.Values{}
+// encodeOn writes what these pages take. A page has hundreds of links, so it makes no map for each.
+func (s State) encodeOn(pages Pages) string {
+	type field struct{ name, value string }
+	var room [16]field
+	fields := room[:0]
+	size := 0
 	for i := range parameters {
 		p := &parameters[i]
-		if p.Pages&pages == 0 {
-			continue
-		}
-		if values := p.of(&s); len(values) > 0 {
-			v[p.Name] = values
+		switch {
+		case p.Pages&pages == 0:
+		case p.values != nil:
+			for _, v := range p.values(&s) {
+				fields = append(fields, field{p.Name, v})
+			}
+		case p.write != nil:
+			if v := p.write(&s); v != "" {
+				fields = append(fields, field{p.Name, v})
+			}
 		}
 	}
-	return v
+	slices.SortStableFunc(fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
+	for i := range fields {
+		fields[i].value = url.QueryEscape(fields[i].value)
+		size += len(fields[i].name) + len(fields[i].value) + 2
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for i, f := range fields {
+		if i > 0 {
+			b.WriteByte('&')
+		}
+		b.WriteString(f.name)
+		b.WriteByte('=')
+		b.WriteString(f.value)
+	}
+	return b.String()
 }
 
 // HiddenFields are the names and values that a form carries along: the state without what the form
