@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -16,6 +17,7 @@ type KeyList struct {
 	Active   map[string]bool // the names that are part of the current filter
 	Messages uint64          // what the counts are out of
 	More     int             // names left out of Keys
+	drawn    string          // Keys as they are drawn, from Fit; "": not yet
 }
 
 // Facet is how the values of a header are spread over the messages that match, or what is wrong
@@ -54,17 +56,19 @@ func tagCounts(tags map[byte]uint64) []tagCount {
 func (k KeyList) Fit(ctx context.Context, links address.Links, size int) (KeyList, error) {
 	fits := k
 	fits.Keys, fits.More = nil, k.More+len(k.Keys)
-	var drawn counter
-	for i := range k.Keys {
-		one := k
-		one.Keys, one.More = k.Keys[i:i+1], 0
-		if err := KeyPanel(one, links).Render(ctx, &drawn); err != nil {
+	and := links.Ands()
+	var drawn bytes.Buffer
+	for i, key := range k.Keys {
+		before := drawn.Len()
+		if err := keyItem(key, k, links, and).Render(ctx, &drawn); err != nil {
 			return k, err
 		}
-		if int(drawn) > size {
+		if drawn.Len() > size {
+			drawn.Truncate(before)
 			break
 		}
 		fits.Keys, fits.More = k.Keys[:i+1], fits.More-1
 	}
+	fits.drawn = drawn.String()
 	return fits, nil
 }
