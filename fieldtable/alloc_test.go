@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
 func TestReadingAllocatesNothing(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
-	for _, class := range fttest.Classes() {
+	for _, class := range specimens.Classes() {
 		encoded := class.Draw(r)
 		keys := []string{class.First, class.Last, "x-not-there"}
 		var dst [3]fieldtable.Value
@@ -63,27 +64,27 @@ func TestReadingAllocatesNothing(t *testing.T) {
 // names repeat.
 func TestHostileTablesAreCheap(t *testing.T) {
 	tables := map[string][]byte{
-		"100,000 duplicates": fttest.Table(func(e *fttest.Encoder) {
+		"100,000 duplicates": encode.Table(func(e *encode.Encoder) {
 			for range 100_000 {
 				e.Int32("k", 1)
 			}
 		}),
-		"100,000 names": fttest.Table(func(e *fttest.Encoder) {
+		"100,000 names": encode.Table(func(e *encode.Encoder) {
 			for i := range 100_000 {
 				e.Void(fmt.Sprint(i))
 			}
 		}),
-		"200,000 elements": fttest.Table(func(e *fttest.Encoder) {
-			e.Array("a", func(e *fttest.Encoder) {
+		"200,000 elements": encode.Table(func(e *encode.Encoder) {
+			e.Array("a", func(e *encode.Encoder) {
 				for range 200_000 {
 					e.Void("")
 				}
 			})
 		}),
-		"20,000 damaged tables": fttest.Table(func(e *fttest.Encoder) {
-			e.Array("a", func(e *fttest.Encoder) {
+		"20,000 damaged tables": encode.Table(func(e *encode.Encoder) {
+			e.Array("a", func(e *encode.Encoder) {
 				for range 20_000 {
-					e.Nested("", func(e *fttest.Encoder) { e.Raw(1) })
+					e.Nested("", func(e *encode.Encoder) { e.Raw(1) })
 				}
 			})
 		}),
@@ -133,7 +134,7 @@ func bomb(levels int, tag byte, name []byte) []byte {
 func TestLengthsAllocateNothing(t *testing.T) {
 	for _, tag := range "SxFAcC" {
 		table := fieldtable.View(
-			fttest.Table(func(e *fttest.Encoder) { e.Sized("k", byte(tag), 0xffffffff, nil) }),
+			encode.Table(func(e *encode.Encoder) { e.Sized("k", byte(tag), 0xffffffff, nil) }),
 			nil,
 		)
 		var before, after runtime.MemStats

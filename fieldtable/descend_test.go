@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
 // Every field and element that can be read is found by where it begins, with the way that leads to it; no other offset
 // leads anywhere.
 func TestDescend(t *testing.T) {
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		if len(s.Encoded) > 5000 {
 			continue
 		}
@@ -53,9 +54,9 @@ func TestDescend(t *testing.T) {
 }
 
 func TestDescendGivesTheField(t *testing.T) {
-	encoded := fttest.Table(func(e *fttest.Encoder) {
+	encoded := encode.Table(func(e *encode.Encoder) {
 		e.Str("tenant", "acme")
-		e.Array("x", func(e *fttest.Encoder) { e.Int32("", 7) })
+		e.Array("x", func(e *encode.Encoder) { e.Int32("", 7) })
 	})
 	table := fieldtable.View(encoded, nil)
 	way, ok := table.Descend(4)

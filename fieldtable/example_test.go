@@ -5,14 +5,14 @@ import (
 	"fmt"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 // deadLettered is a header table as RabbitMQ dead-letters it.
 func deadLettered() []byte {
-	return fttest.Table(func(e *fttest.Encoder) {
-		e.Array("x-death", func(e *fttest.Encoder) {
-			e.Nested("", func(e *fttest.Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
+		e.Array("x-death", func(e *encode.Encoder) {
+			e.Nested("", func(e *encode.Encoder) {
 				e.Int64("count", 3)
 				e.Str("reason", "rejected")
 				e.Str("queue", "orders")
@@ -38,7 +38,7 @@ func ExampleView() {
 }
 
 func ExampleCut() {
-	b := append(fttest.Table(func(e *fttest.Encoder) { e.Bool("ok", true) }), "next property"...)
+	b := append(encode.Table(func(e *encode.Encoder) { e.Bool("ok", true) }), "next property"...)
 	table, rest := fieldtable.Cut(b, nil)
 	v, _ := table.Get("ok")
 	fmt.Printf("%s, then %q\n", v.AppendText(nil), rest)
@@ -130,8 +130,8 @@ func ExampleScanner_Into() {
 }
 
 func ExampleTable_Valid() {
-	table := fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
-		e.Array("list", func(e *fttest.Encoder) {
+	table := fieldtable.View(encode.Table(func(e *encode.Encoder) {
+		e.Array("list", func(e *encode.Encoder) {
 			e.Int32("", 1)
 			e.Value("", 'Z', nil)
 		})
@@ -169,7 +169,7 @@ func ExampleExactDialects() {
 }
 
 func ExampleHints() {
-	table := fieldtable.View(fttest.Table(func(e *fttest.Encoder) { e.Timestamp("sent", 1_700_000_000_123) }), nil)
+	table := fieldtable.View(encode.Table(func(e *encode.Encoder) { e.Timestamp("sent", 1_700_000_000_123) }), nil)
 	for _, h := range fieldtable.Hints(table) {
 		fmt.Printf("%s: %s\n", h.Path, h.Text)
 	}
@@ -177,7 +177,7 @@ func ExampleHints() {
 }
 
 func ExampleReadings() {
-	table := fieldtable.View(fttest.Table(func(e *fttest.Encoder) { e.Int8("level", -1) }), nil)
+	table := fieldtable.View(encode.Table(func(e *encode.Encoder) { e.Int8("level", -1) }), nil)
 	for _, r := range fieldtable.Readings(table) {
 		fmt.Printf("%s = %s\n", r.Path, r.Text)
 		for _, o := range r.Others {

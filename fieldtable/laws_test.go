@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
 // read is what All yields.
@@ -316,8 +316,8 @@ func sameError(a, b error) bool {
 	return ok && *ea == *eb
 }
 
-func eachSpecimen(t *testing.T, check func(t *testing.T, s fttest.Specimen, d *fieldtable.Dialect)) {
-	for _, s := range fttest.Specimens() {
+func eachSpecimen(t *testing.T, check func(t *testing.T, s specimens.Specimen, d *fieldtable.Dialect)) {
+	for _, s := range specimens.Specimens() {
 		for _, d := range fieldtable.Dialects() {
 			t.Run(s.Name+"/"+d.Name(), func(t *testing.T) { check(t, s, d) })
 		}
@@ -325,13 +325,13 @@ func eachSpecimen(t *testing.T, check func(t *testing.T, s fttest.Specimen, d *f
 }
 
 func TestLaws(t *testing.T) {
-	eachSpecimen(t, func(t *testing.T, s fttest.Specimen, d *fieldtable.Dialect) { checkLaws(t, s.Encoded, d) })
+	eachSpecimen(t, func(t *testing.T, s specimens.Specimen, d *fieldtable.Dialect) { checkLaws(t, s.Encoded, d) })
 }
 
 // Cut at any octet, a table keeps the fields before the cut; with its length octets as they were,
 // none.
 func TestTruncatedAtEveryOctet(t *testing.T) {
-	eachSpecimen(t, func(t *testing.T, s fttest.Specimen, d *fieldtable.Dialect) {
+	eachSpecimen(t, func(t *testing.T, s specimens.Specimen, d *fieldtable.Dialect) {
 		if len(s.Encoded) < 4 {
 			return
 		}
@@ -374,7 +374,7 @@ func TestTruncatedAtEveryOctet(t *testing.T) {
 
 // With 0xFFFFFFFF in the place of any 4 octets, nothing breaks.
 func TestHugeLengthsAnywhere(t *testing.T) {
-	eachSpecimen(t, func(t *testing.T, s fttest.Specimen, d *fieldtable.Dialect) {
+	eachSpecimen(t, func(t *testing.T, s specimens.Specimen, d *fieldtable.Dialect) {
 		step := 1 + len(s.Encoded)/50
 		for n := 0; n+4 <= len(s.Encoded); n += step {
 			b := slices.Clone(s.Encoded)
@@ -385,7 +385,7 @@ func TestHugeLengthsAnywhere(t *testing.T) {
 }
 
 func FuzzTable(f *testing.F) {
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		if len(s.Encoded) < 5000 {
 			f.Add(uint8(0), s.Encoded)
 		}

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
 // Run under -race: goroutines ask one Memo for all keys in their own order.
 func TestMemoIsSafeForConcurrentUse(t *testing.T) {
-	table := fieldtable.View(fttest.Big(rand.New(rand.NewSource(1))), nil)
+	table := fieldtable.View(specimens.Big(rand.New(rand.NewSource(1))), nil)
 	var keys []string
 	for f := range table.All() {
 		keys = append(keys, string(f.Name))
@@ -39,7 +40,7 @@ func TestMemoIsSafeForConcurrentUse(t *testing.T) {
 // However many keys are asked for, the table is read once: what follows the first pass does not
 // depend on the octets any more.
 func TestMemoReadsEachFieldOnce(t *testing.T) {
-	encoded := fttest.Table(func(e *fttest.Encoder) {
+	encoded := encode.Table(func(e *encode.Encoder) {
 		for i := range 100 {
 			e.Int32(fmt.Sprint("k", i), int32(i))
 		}
@@ -69,7 +70,7 @@ func TestMemoReadsEachFieldOnce(t *testing.T) {
 }
 
 func TestMemoRemembersDamage(t *testing.T) {
-	memo := fieldtable.NewMemo(fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
+	memo := fieldtable.NewMemo(fieldtable.View(encode.Table(func(e *encode.Encoder) {
 		e.Int32("before", 1)
 		e.Value("bad", 'Z', nil)
 	}), nil))
@@ -84,7 +85,7 @@ func TestMemoRemembersDamage(t *testing.T) {
 }
 
 func BenchmarkMemo(b *testing.B) {
-	table := fieldtable.View(fttest.NServiceBus(rand.New(rand.NewSource(1))), nil)
+	table := fieldtable.View(specimens.NServiceBus(rand.New(rand.NewSource(1))), nil)
 	b.Run("new and one miss", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

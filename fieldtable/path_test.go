@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func name(s string) fieldtable.Step { return fieldtable.Step{Name: s} }
@@ -126,15 +126,15 @@ func FuzzPath(f *testing.F) {
 }
 
 func TestAt(t *testing.T) {
-	table := fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
+	table := fieldtable.View(encode.Table(func(e *encode.Encoder) {
 		e.Str("a.b", "dotted")
-		e.Array("x-death", func(e *fttest.Encoder) {
-			e.Nested("", func(e *fttest.Encoder) {
+		e.Array("x-death", func(e *encode.Encoder) {
+			e.Nested("", func(e *encode.Encoder) {
 				e.Str("reason", "rejected")
 				e.Str("reason", "second")
 			})
-			e.Array("", func(e *fttest.Encoder) { e.Int32("", 7) })
-			e.Nested("", func(e *fttest.Encoder) {
+			e.Array("", func(e *encode.Encoder) { e.Int32("", 7) })
+			e.Nested("", func(e *encode.Encoder) {
 				e.Str("queue", "orders")
 				e.Value("bad", 'Z', nil)
 			})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 const all = "RabbitMQ server, Java, .NET, Go (amqp091-go), Node (amqplib), Python (pika), Python (py-amqp), Python (pamqp: aio-pika), " +
@@ -39,52 +39,52 @@ func TestClients(t *testing.T) {
 func TestReadings(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		write func(e *fttest.Encoder)
+		write func(e *encode.Encoder)
 		text  string
 		want  []string
 	}{
-		{"I", func(e *fttest.Encoder) { e.Int32("k", 1) }, "1", nil},
-		{"S", func(e *fttest.Encoder) { e.Str("k", "text") }, "text", nil},
-		{"S not UTF-8", func(e *fttest.Encoder) { e.Str("k", "a\xff") }, "0x61ff", []string{"Node (amqplib): a\uFFFD", "Apache Qpid (Broker-J): a\uFFFD"}},
-		{"t 2", func(e *fttest.Encoder) { e.Value("k", 't', []byte{2}) }, "true",
+		{"I", func(e *encode.Encoder) { e.Int32("k", 1) }, "1", nil},
+		{"S", func(e *encode.Encoder) { e.Str("k", "text") }, "text", nil},
+		{"S not UTF-8", func(e *encode.Encoder) { e.Str("k", "a\xff") }, "0x61ff", []string{"Node (amqplib): a\uFFFD", "Apache Qpid (Broker-J): a\uFFFD"}},
+		{"t 2", func(e *encode.Encoder) { e.Value("k", 't', []byte{2}) }, "true",
 			[]string{"Ruby (Bunny): false", "Apache Qpid (Broker-J): false", "LavinMQ: false"}},
-		{"b -1", func(e *fttest.Encoder) { e.Int8("k", -1) }, "-1", []string{"Python (py-amqp): 255", "Ruby (Bunny): 255"}},
-		{"B 255", func(e *fttest.Encoder) { e.Uint8("k", 255) }, "255", []string{"Python (py-amqp): -1", "Ruby (Bunny)!"}},
-		{"I -1", func(e *fttest.Encoder) { e.Int32("k", -1) }, "-1", []string{"Ruby (Bunny): 4294967295"}},
-		{"i", func(e *fttest.Encoder) { e.Uint32("k", 1) }, "1", []string{"Ruby (Bunny)!"}},
-		{"u", func(e *fttest.Encoder) { e.Uint16("k", 1) }, "1", []string{"Ruby (Bunny)!"}},
-		{"s as a string", func(e *fttest.Encoder) { e.ShortStr("k", "A") }, "321", []string{"Python (py-amqp): A"}},
-		{"s out of place", func(e *fttest.Encoder) { e.Int16("k", 1000) }, "1000", []string{"Python (py-amqp)!"}},
-		{"l -1000", func(e *fttest.Encoder) { e.Int64("k", -1000) }, "-1000", []string{"Python (py-amqp): 18446744073709550616"}},
-		{"l 2^53+1", func(e *fttest.Encoder) { e.Int64("k", 1<<53+1) }, "9007199254740993", []string{"Node (amqplib): 9007199254740992"}},
-		{"L", func(e *fttest.Encoder) { e.Int64L("k", 5) }, "5",
+		{"b -1", func(e *encode.Encoder) { e.Int8("k", -1) }, "-1", []string{"Python (py-amqp): 255", "Ruby (Bunny): 255"}},
+		{"B 255", func(e *encode.Encoder) { e.Uint8("k", 255) }, "255", []string{"Python (py-amqp): -1", "Ruby (Bunny)!"}},
+		{"I -1", func(e *encode.Encoder) { e.Int32("k", -1) }, "-1", []string{"Ruby (Bunny): 4294967295"}},
+		{"i", func(e *encode.Encoder) { e.Uint32("k", 1) }, "1", []string{"Ruby (Bunny)!"}},
+		{"u", func(e *encode.Encoder) { e.Uint16("k", 1) }, "1", []string{"Ruby (Bunny)!"}},
+		{"s as a string", func(e *encode.Encoder) { e.ShortStr("k", "A") }, "321", []string{"Python (py-amqp): A"}},
+		{"s out of place", func(e *encode.Encoder) { e.Int16("k", 1000) }, "1000", []string{"Python (py-amqp)!"}},
+		{"l -1000", func(e *encode.Encoder) { e.Int64("k", -1000) }, "-1000", []string{"Python (py-amqp): 18446744073709550616"}},
+		{"l 2^53+1", func(e *encode.Encoder) { e.Int64("k", 1<<53+1) }, "9007199254740993", []string{"Node (amqplib): 9007199254740992"}},
+		{"L", func(e *encode.Encoder) { e.Int64L("k", 5) }, "5",
 			[]string{"Java!", ".NET!", "Go (amqp091-go)!", "Node (amqplib)!", "Ruby (Bunny)!", "PHP (php-amqplib)!", "Apache Qpid (Broker-J)!"}},
-		{"L -1", func(e *fttest.Encoder) { e.Int64L("k", -1) }, "-1",
+		{"L -1", func(e *encode.Encoder) { e.Int64L("k", -1) }, "-1",
 			[]string{"Java!", ".NET!", "Go (amqp091-go)!", "Node (amqplib)!", "Ruby (Bunny)!", "PHP (php-amqplib)!",
 				"C (rabbitmq-c): 18446744073709551615", "Apache Qpid (Broker-J)!"}},
-		{"f", func(e *fttest.Encoder) { e.Value("k", 'f', []byte{0x3f, 0x80, 0, 0}) }, "1", []string{"Ruby (Bunny): 4.6006e-41"}},
-		{"d NaN", func(e *fttest.Encoder) { e.Float64("k", math.NaN()) }, "NaN", []string{"RabbitMQ server!"}},
-		{"D 3.14", func(e *fttest.Encoder) { e.Decimal("k", 2, 314) }, "3.14", []string{"Apache Qpid (Broker-J): 314.00"}},
-		{"D -3.14", func(e *fttest.Encoder) { e.Decimal("k", 2, -314) }, "-3.14",
+		{"f", func(e *encode.Encoder) { e.Value("k", 'f', []byte{0x3f, 0x80, 0, 0}) }, "1", []string{"Ruby (Bunny): 4.6006e-41"}},
+		{"d NaN", func(e *encode.Encoder) { e.Float64("k", math.NaN()) }, "NaN", []string{"RabbitMQ server!"}},
+		{"D 3.14", func(e *encode.Encoder) { e.Decimal("k", 2, 314) }, "3.14", []string{"Apache Qpid (Broker-J): 314.00"}},
+		{"D -3.14", func(e *encode.Encoder) { e.Decimal("k", 2, -314) }, "-3.14",
 			[]string{"RabbitMQ server: 42949669.82", ".NET: -21474833.34", "Node (amqplib): 42949669.82", "Ruby (Bunny): 42949669.82",
 				"C (rabbitmq-c): 42949669.82", "Rust (lapin): 42949669.82", "Apache Qpid (Broker-J): -314.00"}},
-		{"D of scale 29", func(e *fttest.Encoder) { e.Decimal("k", 29, 0) }, "0." + strings.Repeat("0", 29), []string{".NET!"}},
-		{"T", func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000) }, "1700000000 s = 2023-11-14T22:13:20Z",
+		{"D of scale 29", func(e *encode.Encoder) { e.Decimal("k", 29, 0) }, "0." + strings.Repeat("0", 29), []string{".NET!"}},
+		{"T", func(e *encode.Encoder) { e.Timestamp("k", 1_700_000_000) }, "1700000000 s = 2023-11-14T22:13:20Z",
 			[]string{"Apache Qpid (Broker-J): 1700000000 ms = 1970-01-20T16:13:20.000Z"}},
-		{"T milliseconds", func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000_123) }, "1700000000123 s",
+		{"T milliseconds", func(e *encode.Encoder) { e.Timestamp("k", 1_700_000_000_123) }, "1700000000123 s",
 			[]string{"Python (pika)!", "Python (py-amqp)!", "Python (pamqp: aio-pika): 1700000000 s = 2023-11-14T22:13:20Z",
 				"Apache Qpid (Broker-J): 1700000000123 ms = 2023-11-14T22:13:20.123Z"}},
-		{"x empty", func(e *fttest.Encoder) { e.Bytes("k", nil) }, "", []string{"Apache Qpid (Broker-J): null"}},
-		{"A empty", func(e *fttest.Encoder) { e.Array("k", func(*fttest.Encoder) {}) }, "array", []string{".NET: null"}},
-		{"F empty", func(e *fttest.Encoder) { e.Nested("k", func(*fttest.Encoder) {}) }, "table",
+		{"x empty", func(e *encode.Encoder) { e.Bytes("k", nil) }, "", []string{"Apache Qpid (Broker-J): null"}},
+		{"A empty", func(e *encode.Encoder) { e.Array("k", func(*encode.Encoder) {}) }, "array", []string{".NET: null"}},
+		{"F empty", func(e *encode.Encoder) { e.Nested("k", func(*encode.Encoder) {}) }, "table",
 			[]string{".NET: null", "Apache Qpid (Broker-J): null"}},
-		{"V at the end", func(e *fttest.Encoder) { e.Void("k") }, "void", []string{"Ruby (Bunny): "}},
-		{"U", func(e *fttest.Encoder) { e.Int16U("k", 1) }, "1",
+		{"V at the end", func(e *encode.Encoder) { e.Void("k") }, "void", []string{"Ruby (Bunny): "}},
+		{"U", func(e *encode.Encoder) { e.Int16U("k", 1) }, "1",
 			[]string{"RabbitMQ server!", "Java!", ".NET!", "Go (amqp091-go)!", "Node (amqplib)!", "Ruby (Bunny)!", "PHP (php-amqplib)!",
 				"C (rabbitmq-c)!", "Apache Qpid (Broker-J)!"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			readings := fieldtable.Readings(fieldtable.View(fttest.Table(c.write), nil))
+			readings := fieldtable.Readings(fieldtable.View(encode.Table(c.write), nil))
 			if len(readings) != 1 || readings[0].Path != "k" || readings[0].Offset != 4 || readings[0].Text != c.text {
 				t.Errorf("%s: %+v, want k = %s", c.name, readings, c.text)
 				return
@@ -120,7 +120,7 @@ func clientsOf(r fieldtable.Reading) string {
 }
 
 func TestReadingsOfDuplicates(t *testing.T) {
-	r := fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
+	r := fieldtable.Readings(fieldtable.View(encode.Table(func(e *encode.Encoder) {
 		e.Int32("k", 1)
 		e.Int32("other", 0)
 		e.Int32("k", 2)
@@ -144,7 +144,7 @@ func TestReadingsOfNames(t *testing.T) {
 		"10":        "",
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) { e.Int32(name, 1) }), nil))
+			r := fieldtable.Readings(fieldtable.View(encode.Table(func(e *encode.Encoder) { e.Int32(name, 1) }), nil))
 			if got := clientsOf(r[0]); got != want {
 				t.Errorf("%q: %s, want %s", name, got, want)
 			}
@@ -153,8 +153,8 @@ func TestReadingsOfNames(t *testing.T) {
 }
 
 func TestReadingsOfArrays(t *testing.T) {
-	r := fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
-		e.Array("a", func(e *fttest.Encoder) {
+	r := fieldtable.Readings(fieldtable.View(encode.Table(func(e *encode.Encoder) {
+		e.Array("a", func(e *encode.Encoder) {
 			e.Str("", "x")
 			e.Int32("", 1)
 			e.Bool("", true)
@@ -181,7 +181,7 @@ func TestReadingsOfArrays(t *testing.T) {
 
 // What cannot be read kills whoever reads it; whoever gave up earlier is not named again.
 func TestReadingsOfDamage(t *testing.T) {
-	r := fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
+	r := fieldtable.Readings(fieldtable.View(encode.Table(func(e *encode.Encoder) {
 		e.Int64L("big", 1)
 		e.Value("bad", 'Z', nil)
 	}), nil))
@@ -194,8 +194,8 @@ func TestReadingsOfDamage(t *testing.T) {
 	if why := r[1].Others[0].Why; why != "closes the connection with 541 INTERNAL_ERROR: unknown type tag 'Z'" {
 		t.Error(why)
 	}
-	r = fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
-		e.Array("a", func(e *fttest.Encoder) { e.Raw('I') })
+	r = fieldtable.Readings(fieldtable.View(encode.Table(func(e *encode.Encoder) {
+		e.Array("a", func(e *encode.Encoder) { e.Raw('I') })
 		e.Sized("text", 'S', 10, []byte("abc"))
 	}), nil))
 	if got := others(r[1]); !slices.Contains(got, "Go (amqp091-go): ") || !slices.Contains(got, "Java!") {
@@ -208,7 +208,7 @@ func TestReadingsOfDamage(t *testing.T) {
 
 func TestReadingsAreBounded(t *testing.T) {
 	long := strings.Repeat("é", 500)
-	r := fieldtable.Readings(fieldtable.View(fttest.Table(func(e *fttest.Encoder) {
+	r := fieldtable.Readings(fieldtable.View(encode.Table(func(e *encode.Encoder) {
 		for range 3000 {
 			e.Str("k", long)
 		}

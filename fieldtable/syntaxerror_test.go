@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
 func TestErrorMessages(t *testing.T) {
@@ -29,7 +30,7 @@ func TestErrorMessages(t *testing.T) {
 		"too-deep":          "nested more than 32 levels deep, tag 'F', at byte 230 (0xe6), in d" + strings.Repeat(".d", 32),
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, s := range fttest.Specimens() {
+			for _, s := range specimens.Specimens() {
 				if s.Name != name {
 					continue
 				}
@@ -48,7 +49,7 @@ func TestErrorMessages(t *testing.T) {
 
 // A reader that stops at a level still reports it when it goes there by itself.
 func TestDepth(t *testing.T) {
-	table := fieldtable.View(fttest.Deep(40), nil)
+	table := fieldtable.View(specimens.Deep(40), nil)
 	for level := 1; level <= fieldtable.MaxDepth; level++ {
 		v, err := table.Lookup("d")
 		if err != nil {
@@ -67,22 +68,22 @@ func TestDepth(t *testing.T) {
 	if s.Next() || !sameError(s.Err(), err) {
 		t.Errorf("Scan: %v", s.Err())
 	}
-	if err := fieldtable.View(fttest.Deep(32), nil).Valid(); err != nil {
+	if err := fieldtable.View(specimens.Deep(32), nil).Valid(); err != nil {
 		t.Errorf("32 levels: %v", err)
 	}
 }
 
 // Long names in many errors must not add up: a path keeps its end.
 func TestLongPathsAreCut(t *testing.T) {
-	var write func(e *fttest.Encoder, levels int)
-	write = func(e *fttest.Encoder, levels int) {
+	var write func(e *encode.Encoder, levels int)
+	write = func(e *encode.Encoder, levels int) {
 		if levels == 0 {
 			e.Value("bad", 'Z', nil)
 			return
 		}
-		e.Nested(strings.Repeat("é", 120), func(e *fttest.Encoder) { write(e, levels-1) })
+		e.Nested(strings.Repeat("é", 120), func(e *encode.Encoder) { write(e, levels-1) })
 	}
-	err := fieldtable.View(fttest.Table(func(e *fttest.Encoder) { write(e, 20) }), nil).Valid()
+	err := fieldtable.View(encode.Table(func(e *encode.Encoder) { write(e, 20) }), nil).Valid()
 	e, ok := errors.AsType[*fieldtable.SyntaxError](err)
 	if !ok || len(e.Path) > 1100 || !utf8.ValidString(e.Path) || !strings.HasPrefix(e.Path, "…") ||
 		!strings.HasSuffix(e.Path, `é".bad`) {

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func TestCut(t *testing.T) {
-	first := fttest.Table(func(e *fttest.Encoder) { e.Int32("k", 1) })
+	first := encode.Table(func(e *encode.Encoder) { e.Int32("k", 1) })
 	table, rest := fieldtable.Cut(append(bytes.Clone(first), 9, 9), nil)
 	if !bytes.Equal(table.Encoded(), first) || !bytes.Equal(rest, []byte{9, 9}) || table.Valid() != nil {
 		t.Errorf("%x, rest %x, %v", table.Encoded(), rest, table.Valid())
@@ -31,7 +31,7 @@ func TestCut(t *testing.T) {
 }
 
 func TestViewIsStrictAboutTrailingOctets(t *testing.T) {
-	table := fieldtable.View(append(fttest.Table(func(e *fttest.Encoder) { e.Int32("k", 1) }), 0), nil)
+	table := fieldtable.View(append(encode.Table(func(e *encode.Encoder) { e.Int32("k", 1) }), 0), nil)
 	if r := readAll(table); len(r.fields) != 1 || !errors.Is(r.err, fieldtable.ErrTrailingBytes) {
 		t.Errorf("%v", r)
 	}
@@ -71,8 +71,8 @@ func TestZeroTableAndArrayAreEmpty(t *testing.T) {
 }
 
 func TestArrayIndex(t *testing.T) {
-	v := valueOf(t, nil, func(e *fttest.Encoder) {
-		e.Array("k", func(e *fttest.Encoder) {
+	v := valueOf(t, nil, func(e *encode.Encoder) {
+		e.Array("k", func(e *encode.Encoder) {
 			e.Int32("", 10)
 			e.Str("", "x")
 			e.Value("", 'Z', nil)

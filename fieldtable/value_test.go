@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
-func valueOf(t *testing.T, d *fieldtable.Dialect, write func(e *fttest.Encoder)) fieldtable.Value {
+func valueOf(t *testing.T, d *fieldtable.Dialect, write func(e *encode.Encoder)) fieldtable.Value {
 	t.Helper()
-	v, err := fieldtable.View(fttest.Table(write), d).Lookup("k")
+	v, err := fieldtable.View(encode.Table(write), d).Lookup("k")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,25 +21,25 @@ func valueOf(t *testing.T, d *fieldtable.Dialect, write func(e *fttest.Encoder))
 
 func TestIntegers(t *testing.T) {
 	for _, c := range []struct {
-		write    func(e *fttest.Encoder)
+		write    func(e *encode.Encoder)
 		signed   int64
 		fits     bool
 		unsigned uint64
 		positive bool
 	}{
-		{func(e *fttest.Encoder) { e.Value("k", 'B', []byte{0x80}) }, -128, true, 0, false},
-		{func(e *fttest.Encoder) { e.Value("k", 'B', []byte{0x7f}) }, 127, true, 127, true},
-		{func(e *fttest.Encoder) { e.Value("k", 'b', []byte{0xff}) }, 255, true, 255, true},
-		{func(e *fttest.Encoder) { e.Int16U("k", -32768) }, -32768, true, 0, false},
-		{func(e *fttest.Encoder) { e.Uint16("k", 65535) }, 65535, true, 65535, true},
-		{func(e *fttest.Encoder) { e.Int32("k", math.MinInt32) }, math.MinInt32, true, 0, false},
-		{func(e *fttest.Encoder) { e.Uint32("k", math.MaxUint32) }, math.MaxUint32, true, math.MaxUint32, true},
-		{func(e *fttest.Encoder) { e.Int64L("k", math.MinInt64) }, math.MinInt64, true, 0, false},
-		{func(e *fttest.Encoder) { e.Int64L("k", math.MaxInt64) }, math.MaxInt64, true, math.MaxInt64, true},
-		{func(e *fttest.Encoder) { e.Uint64("k", math.MaxUint64) }, 0, false, math.MaxUint64, true},
-		{func(e *fttest.Encoder) { e.Uint64("k", 5) }, 5, true, 5, true},
-		{func(e *fttest.Encoder) { e.Str("k", "5") }, 0, false, 0, false},
-		{func(e *fttest.Encoder) { e.Timestamp("k", 5) }, 0, false, 0, false},
+		{func(e *encode.Encoder) { e.Value("k", 'B', []byte{0x80}) }, -128, true, 0, false},
+		{func(e *encode.Encoder) { e.Value("k", 'B', []byte{0x7f}) }, 127, true, 127, true},
+		{func(e *encode.Encoder) { e.Value("k", 'b', []byte{0xff}) }, 255, true, 255, true},
+		{func(e *encode.Encoder) { e.Int16U("k", -32768) }, -32768, true, 0, false},
+		{func(e *encode.Encoder) { e.Uint16("k", 65535) }, 65535, true, 65535, true},
+		{func(e *encode.Encoder) { e.Int32("k", math.MinInt32) }, math.MinInt32, true, 0, false},
+		{func(e *encode.Encoder) { e.Uint32("k", math.MaxUint32) }, math.MaxUint32, true, math.MaxUint32, true},
+		{func(e *encode.Encoder) { e.Int64L("k", math.MinInt64) }, math.MinInt64, true, 0, false},
+		{func(e *encode.Encoder) { e.Int64L("k", math.MaxInt64) }, math.MaxInt64, true, math.MaxInt64, true},
+		{func(e *encode.Encoder) { e.Uint64("k", math.MaxUint64) }, 0, false, math.MaxUint64, true},
+		{func(e *encode.Encoder) { e.Uint64("k", 5) }, 5, true, 5, true},
+		{func(e *encode.Encoder) { e.Str("k", "5") }, 0, false, 0, false},
+		{func(e *encode.Encoder) { e.Timestamp("k", 5) }, 0, false, 0, false},
 	} {
 		v := valueOf(t, fieldtable.PyAMQPLegacy(), c.write) // l is unsigned there
 		if n, ok := v.Int64(); n != c.signed || ok != c.fits {
@@ -86,7 +87,7 @@ func TestAccessorsRefuseOtherKinds(t *testing.T) {
 		fieldtable.KindArray:     {array: true},
 	}
 	seen := map[fieldtable.Kind]bool{}
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		if s.Name != "every-tag" {
 			continue
 		}
@@ -106,31 +107,31 @@ func TestAccessorsRefuseOtherKinds(t *testing.T) {
 		zero.AppendText(nil) != nil {
 		t.Error("the zero Value answers something")
 	}
-	void := valueOf(t, nil, func(e *fttest.Encoder) { e.Void("k") })
+	void := valueOf(t, nil, func(e *encode.Encoder) { e.Void("k") })
 	if void.IsZero() || len(void.Raw()) != 0 {
 		t.Error("a void is taken for no value")
 	}
 }
 
 func TestAppendText(t *testing.T) {
-	for want, write := range map[string]func(e *fttest.Encoder){
-		"true":                    func(e *fttest.Encoder) { e.Bool("k", true) },
-		"-128":                    func(e *fttest.Encoder) { e.Int8("k", -128) },
-		"4294967295":              func(e *fttest.Encoder) { e.Uint32("k", math.MaxUint32) },
-		"-9223372036854775808":    func(e *fttest.Encoder) { e.Int64("k", math.MinInt64) },
-		"0.1":                     func(e *fttest.Encoder) { e.Float32("k", 0.1) },
-		"NaN":                     func(e *fttest.Encoder) { e.Float64("k", math.NaN()) },
-		"+Inf":                    func(e *fttest.Encoder) { e.Float64("k", math.Inf(1)) },
-		"-Inf":                    func(e *fttest.Encoder) { e.Float64("k", math.Inf(-1)) },
-		"-0":                      func(e *fttest.Encoder) { e.Float64("k", math.Copysign(0, -1)) },
-		"-0.05":                   func(e *fttest.Encoder) { e.Decimal("k", 2, -5) },
-		"text \x00 as it is \xff": func(e *fttest.Encoder) { e.Str("k", "text \x00 as it is \xff") },
-		"00ff":                    func(e *fttest.Encoder) { e.Bytes("k", []byte{0, 255}) },
-		"41":                      func(e *fttest.Encoder) { e.Char8("k", 'A') },
-		"1700000000":              func(e *fttest.Encoder) { e.Timestamp("k", 1700000000) },
-		"void":                    func(e *fttest.Encoder) { e.Void("k") },
-		"table":                   func(e *fttest.Encoder) { e.Nested("k", func(*fttest.Encoder) {}) },
-		"array":                   func(e *fttest.Encoder) { e.Array("k", func(*fttest.Encoder) {}) },
+	for want, write := range map[string]func(e *encode.Encoder){
+		"true":                    func(e *encode.Encoder) { e.Bool("k", true) },
+		"-128":                    func(e *encode.Encoder) { e.Int8("k", -128) },
+		"4294967295":              func(e *encode.Encoder) { e.Uint32("k", math.MaxUint32) },
+		"-9223372036854775808":    func(e *encode.Encoder) { e.Int64("k", math.MinInt64) },
+		"0.1":                     func(e *encode.Encoder) { e.Float32("k", 0.1) },
+		"NaN":                     func(e *encode.Encoder) { e.Float64("k", math.NaN()) },
+		"+Inf":                    func(e *encode.Encoder) { e.Float64("k", math.Inf(1)) },
+		"-Inf":                    func(e *encode.Encoder) { e.Float64("k", math.Inf(-1)) },
+		"-0":                      func(e *encode.Encoder) { e.Float64("k", math.Copysign(0, -1)) },
+		"-0.05":                   func(e *encode.Encoder) { e.Decimal("k", 2, -5) },
+		"text \x00 as it is \xff": func(e *encode.Encoder) { e.Str("k", "text \x00 as it is \xff") },
+		"00ff":                    func(e *encode.Encoder) { e.Bytes("k", []byte{0, 255}) },
+		"41":                      func(e *encode.Encoder) { e.Char8("k", 'A') },
+		"1700000000":              func(e *encode.Encoder) { e.Timestamp("k", 1700000000) },
+		"void":                    func(e *encode.Encoder) { e.Void("k") },
+		"table":                   func(e *encode.Encoder) { e.Nested("k", func(*encode.Encoder) {}) },
+		"array":                   func(e *encode.Encoder) { e.Array("k", func(*encode.Encoder) {}) },
 	} {
 		t.Run(want, func(t *testing.T) {
 			v := valueOf(t, nil, write)
@@ -142,13 +143,13 @@ func TestAppendText(t *testing.T) {
 }
 
 func TestTimestamp(t *testing.T) {
-	v := valueOf(t, fieldtable.QpidJava(), func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000_123) })
+	v := valueOf(t, fieldtable.QpidJava(), func(e *encode.Encoder) { e.Timestamp("k", 1_700_000_000_123) })
 	ts, _ := v.Timestamp()
 	if tm, ok := ts.Time(); !ok || !tm.Equal(time.Date(2023, 11, 14, 22, 13, 20, 123e6, time.UTC)) ||
 		ts.Unit.String() != "ms" {
 		t.Errorf("%v, %v", tm, ok)
 	}
-	v = valueOf(t, nil, func(e *fttest.Encoder) { e.Timestamp("k", 1_700_000_000) })
+	v = valueOf(t, nil, func(e *encode.Encoder) { e.Timestamp("k", 1_700_000_000) })
 	ts, _ = v.Timestamp()
 	if tm, ok := ts.Time(); !ok || !tm.Equal(time.Date(2023, 11, 14, 22, 13, 20, 0, time.UTC)) ||
 		ts.Unit.String() != "s" {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/static"
@@ -222,7 +222,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 		Exchange:   []byte("celery"),
 		RoutingKey: []byte("celery"),
 		HasHeaders: true,
-		Headers: fttest.Table(func(e *fttest.Encoder) {
+		Headers: encode.Table(func(e *encode.Encoder) {
 			for i := range 40 {
 				e.Str(fmt.Sprintf("x-acme-header-%02d", i), strings.Repeat("value ", i%7+1))
 			}
@@ -232,7 +232,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 		Exchange:   []byte("ex"),
 		RoutingKey: bytes.Repeat([]byte("order.created.eu."), 15),
 		HasHeaders: true,
-		Headers: fttest.Table(func(e *fttest.Encoder) {
+		Headers: encode.Table(func(e *encode.Encoder) {
 			e.Str(
 				"x-exception-stacktrace",
 				"java.lang.IllegalStateException: no such order\n"+strings.Repeat(
@@ -248,7 +248,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 		Exchange:   []byte("أوامر"),
 		RoutingKey: []byte("طلبات.جديدة"),
 		HasHeaders: true,
-		Headers: fttest.Table(func(e *fttest.Encoder) {
+		Headers: encode.Table(func(e *encode.Encoder) {
 			e.Str("greeting", "مرحبا بالعالم 123 abc")
 			e.Str("hebrew", "שלום עולם")
 			e.Str("spoof", "invoice\u202efdp.exe")
@@ -425,7 +425,7 @@ func total(matched, damaged uint64, complete bool) *query.Count {
 
 // cell is what a message has in a column: a text or a number.
 func cell(v any) query.Cell {
-	table := fttest.Table(func(e *fttest.Encoder) {
+	table := encode.Table(func(e *encode.Encoder) {
 		switch v := v.(type) {
 		case string:
 			e.Str("", v)

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/compare"
 	"github.com/headerglass/headerglass/views/facts"
@@ -171,7 +171,7 @@ func TestWords(t *testing.T) {
 	d := compare.Build([]facts.Message{{
 		Seq:        12338,
 		HasHeaders: true,
-		Headers:    fttest.Table(func(*fttest.Encoder) {}),
+		Headers:    encode.Table(func(*encode.Encoder) {}),
 	}}, nil, address.Links{})
 	for _, tt := range []struct {
 		name string

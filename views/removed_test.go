@@ -6,7 +6,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
@@ -18,11 +18,11 @@ import (
 // A message without what --redact named says so where it would have stood, and offers no filter for
 // what stands there instead.
 func TestRemovedValues(t *testing.T) {
-	table := fttest.Table(func(e *fttest.Encoder) {
+	table := encode.Table(func(e *encode.Encoder) {
 		e.Str("kept", "shown")
 		e.Str("token", "******")
-		e.Nested("auth", func(e *fttest.Encoder) { e.Int32("*", 0) })
-		e.Nested("part", func(e *fttest.Encoder) {
+		e.Nested("auth", func(e *encode.Encoder) { e.Int32("*", 0) })
+		e.Nested("part", func(e *encode.Encoder) {
 			e.Str("secret", "***")
 			e.Str("plain", "seen")
 		})

@@ -16,7 +16,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
@@ -80,7 +80,7 @@ func TestHostileTextIsInertAndExact(t *testing.T) {
 	hostile := "<script>alert(1)</script>'\"&\u202egpj.exe\x00\x1b[31m"
 	want := `&lt;script&gt;alert(1)&lt;/script&gt;&#39;&#34;&amp;<i class="e">\u202e</i>gpj.exe<i class="e">\x00\x1b</i>[31m`
 	raw := []byte(hostile)
-	headers := fttest.Table(func(e *fttest.Encoder) { e.Str(hostile, hostile) })
+	headers := encode.Table(func(e *encode.Encoder) { e.Str(hostile, hostile) })
 	in := opened.Build(facts.Message{
 		Seq:           1,
 		Exchange:      raw,
@@ -258,12 +258,12 @@ func TestPagesAreQuick(t *testing.T) {
 		}
 	}
 	for name, encoded := range map[string][]byte{
-		"many fields": fttest.Table(func(e *fttest.Encoder) {
+		"many fields": encode.Table(func(e *encode.Encoder) {
 			for i := range 2000 {
 				e.Str("x-header-"+strconv.Itoa(i), "a value of some length")
 			}
 		}),
-		"one text":  fttest.Table(func(e *fttest.Encoder) { e.Str("trace", strings.Repeat("at com.acme.Handler\n", 3200)) }),
+		"one text":  encode.Table(func(e *encode.Encoder) { e.Str("trace", strings.Repeat("at com.acme.Handler\n", 3200)) }),
 		"one array": viewtest.BigArray(13_000),
 	} {
 		d := best(10, func() {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
@@ -34,12 +34,12 @@ func contract(t *testing.T) *fixture {
 	f := newFixture(t, func(_ *Config, a *archiveConfig) { a.BodyLimit = 4 })
 	f.add(message{key: "none"})
 	f.add(message{exchange: "shop", key: "a.b", redelivered: true, consumer: "ctag", body: []byte("longer"),
-		headers: fttest.Table(func(e *fttest.Encoder) {
+		headers: encode.Table(func(e *encode.Encoder) {
 			e.Str("tenant", "acme")
 			e.Int32("retries", 3)
 			e.Int64("big", 9007199254740993)
 			e.Str("tenant", "again")
-			e.Array("list", func(e *fttest.Encoder) { e.Bool("", true) })
+			e.Array("list", func(e *encode.Encoder) { e.Bool("", true) })
 		}),
 		props: []wire.Property{
 			{Name: "content_type", Raw: []byte("text/plain")},
@@ -48,7 +48,7 @@ func contract(t *testing.T) *fixture {
 			{Name: "correlation_id", Raw: []byte{0xff}},
 			{Name: "timestamp", Raw: []byte{0, 0, 0, 0, 0x65, 0x53, 0xf1, 0x00}},
 		}})
-	f.add(message{exchange: "e\xff", key: "<b>&\u2028", headers: fttest.Table(func(e *fttest.Encoder) {
+	f.add(message{exchange: "e\xff", key: "<b>&\u2028", headers: encode.Table(func(e *encode.Encoder) {
 		e.Str("ok", "v")
 		e.Value("bad", 'Z', []byte{1, 2})
 	})})
@@ -152,7 +152,7 @@ func TestAPIMessageDamagedContentHeader(t *testing.T) {
 
 func TestAPIDialect(t *testing.T) {
 	f := newFixture(t)
-	f.add(message{headers: fttest.Table(func(e *fttest.Encoder) { e.Value("s", 's', []byte{1, 'A'}) })})
+	f.add(message{headers: encode.Table(func(e *encode.Encoder) { e.Value("s", 's', []byte{1, 'A'}) })})
 	f.get("/api/messages/1").wantText(`"type":"int16","value":321,`)
 	f.get("/api/messages/1?dialect=spec-0-9-1").wantText(`"dialect":"spec-0-9-1"`, `"type":"shortstr","value":"A",`)
 	f.get("/api/messages?cols=s&dialect=spec-0-9-1").wantText(`"s":{"tag":"s","type":"shortstr","value":"A"`)
@@ -163,7 +163,7 @@ func TestAPIKeys(t *testing.T) {
 	f.get("/api/keys").same(`{"keys":[]}`)
 	f.add(message{headers: table("b", "1", "a", "2")})
 	f.add(message{headers: table("b", "1")})
-	f.add(message{headers: fttest.Table(func(e *fttest.Encoder) {
+	f.add(message{headers: encode.Table(func(e *encode.Encoder) {
 		e.Int32("b", 1)
 		e.Str("k\xff", "")
 	})})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/sources"
 )
@@ -24,7 +24,7 @@ func BenchmarkPages(b *testing.B) {
 	r := rand.New(rand.NewSource(1))
 	w := a.Writer()
 	for range 100_000 {
-		payload := wire.AppendContentHeaderPayload(nil, 0, wire.Property{Name: "headers", Raw: fttest.Mix(r)})
+		payload := wire.AppendContentHeaderPayload(nil, 0, wire.Property{Name: "headers", Raw: specimens.Mix(r)})
 		w.Begin(&wire.Delivery{
 			Exchange:   []byte("shop"),
 			RoutingKey: []byte("order.created"),

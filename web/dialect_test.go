@@ -5,7 +5,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
@@ -30,7 +30,7 @@ func TestDialectFollowsTheProduct(t *testing.T) {
 				c.Dialect = tt.chosen
 				c.Source.Status = func() source.Status { return source.Status{Mode: source.Peek, Product: tt.product} }
 			})
-			f.add(message{key: "k", headers: fttest.Table(func(e *fttest.Encoder) { e.Timestamp("sent", 1700000000123) })})
+			f.add(message{key: "k", headers: encode.Table(func(e *encode.Encoder) { e.Timestamp("sent", 1700000000123) })})
 			f.get(tt.path).wantText(tt.want)
 		})
 	}

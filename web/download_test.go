@@ -8,18 +8,18 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
-func specimenPayload(s fttest.Specimen) []byte {
+func specimenPayload(s specimens.Specimen) []byte {
 	return wire.AppendContentHeaderPayload(nil, uint64(len(s.Name)), wire.Property{Name: "headers", Raw: s.Encoded})
 }
 
 // addSpecimens stores each table of the corpus, damaged ones too, in a message of its own.
-func (f *fixture) addSpecimens() map[uint64]fttest.Specimen {
-	stored := make(map[uint64]fttest.Specimen)
-	for _, s := range fttest.Specimens() {
+func (f *fixture) addSpecimens() map[uint64]specimens.Specimen {
+	stored := make(map[uint64]specimens.Specimen)
+	for _, s := range specimens.Specimens() {
 		stored[f.add(message{key: "specimen", payload: specimenPayload(s), body: []byte(s.Name)})] = s
 	}
 	return stored

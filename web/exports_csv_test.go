@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -32,7 +32,7 @@ func TestExportCSV(t *testing.T) {
 // Text that a spreadsheet would execute is text; numbers are numbers.
 func TestExportCSVIsInert(t *testing.T) {
 	f := newFixture(t)
-	f.add(message{exchange: "=1+1", key: "@SUM(A1)", headers: fttest.Table(func(e *fttest.Encoder) {
+	f.add(message{exchange: "=1+1", key: "@SUM(A1)", headers: encode.Table(func(e *encode.Encoder) {
 		e.Int32("negative", -5)
 		e.Float64("float", -0.5)
 		e.Float64("infinite", inf())

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/sources"
 )
@@ -46,14 +46,14 @@ func hostile() []string {
 func (f *fixture) addHostile() {
 	for _, h := range hostile() {
 		f.add(message{exchange: h, key: h, consumer: h, body: []byte(h),
-			headers: fttest.Table(func(e *fttest.Encoder) {
+			headers: encode.Table(func(e *encode.Encoder) {
 				e.Str(h, h)
 				e.Str("value", h)
 				e.Bytes("bytes", []byte(h))
 				e.Str("dup", h)
 				e.Str("dup", h)
-				e.Nested("table", func(e *fttest.Encoder) { e.Str(h, h) })
-				e.Array("array", func(e *fttest.Encoder) { e.Str("", h) })
+				e.Nested("table", func(e *encode.Encoder) { e.Str(h, h) })
+				e.Array("array", func(e *encode.Encoder) { e.Str("", h) })
 				e.Value("bad", '<', []byte(h))
 			}),
 			props: []wire.Property{

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func (f *fixture) fill(n int) {
@@ -209,7 +209,7 @@ func TestNothingIsDecodedUntilOpened(t *testing.T) {
 // A name that thousands of fields have stands on one line with a count, in the list, the panel and the opened message.
 func TestANameRepeatedThousandsOfTimes(t *testing.T) {
 	f := newFixture(t)
-	f.add(message{headers: fttest.Table(func(e *fttest.Encoder) {
+	f.add(message{headers: encode.Table(func(e *encode.Encoder) {
 		for range 5000 {
 			e.Str("tenant", "acme")
 		}

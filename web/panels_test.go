@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/views"
 	"github.com/headerglass/headerglass/views/address"
@@ -44,7 +44,7 @@ func facetRows(r *response) (values, links []string) {
 func TestFacetPanel(t *testing.T) {
 	f := newFixture(t)
 	f.fill(9)
-	f.add(message{key: "k", headers: fttest.Table(func(e *fttest.Encoder) { e.Int32("tenant", 7) })})
+	f.add(message{key: "k", headers: encode.Table(func(e *encode.Encoder) { e.Int32("tenant", 7) })})
 	f.add(message{key: "k"})
 
 	r := f.get("/?facet=tenant").want(http.StatusOK).wantText("10 of 11", "longstr 90%", "int32 10%")

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/sources"
 )
@@ -115,8 +115,8 @@ func TestInspectAContentHeader(t *testing.T) {
 // Every link of the page that carries the bytes works, and shows the same bytes.
 func TestInspectKeepsTheBytesInItsLinks(t *testing.T) {
 	f := newFixture(t, func(c *Config, _ *archive.Config) { c.BasePath = "/glass" })
-	big := fttest.Table(func(e *fttest.Encoder) {
-		e.Array("samples", func(e *fttest.Encoder) {
+	big := encode.Table(func(e *encode.Encoder) {
+		e.Array("samples", func(e *encode.Encoder) {
 			for i := range 3000 {
 				e.Int32("", int32(i))
 			}
@@ -194,14 +194,14 @@ func TestUpload(t *testing.T) {
 		x = x*1664525 + 1013904223
 		noise[i] = byte(x >> 24)
 	}
-	middle := fttest.Table(func(e *fttest.Encoder) { e.Bytes("noise", noise) })
+	middle := encode.Table(func(e *encode.Encoder) { e.Bytes("noise", noise) })
 	f.send(nil, "file", string(middle)).want(http.StatusOK).wantText("read as a field table")
 	large := append(append(append(noise[:len(noise):len(noise)], noise...), noise...), noise...)
 	for i := range large { // no two parts alike, or they would pack well
 		x = x*1664525 + 1013904223
 		large[i] ^= byte(x >> 24)
 	}
-	large = fttest.Table(func(e *fttest.Encoder) { e.Bytes("noise", large); e.Str("<last>", "x") })
+	large = encode.Table(func(e *encode.Encoder) { e.Bytes("noise", large); e.Str("<last>", "x") })
 	r := f.send(nil, "file", string(large), "dialect", "rabbitmq").want(http.StatusOK).
 		wantText("too many for an address", "dialect rabbitmq,", "&lt;last&gt;", "headerglass decode")
 	if bytes.Contains(r.body, []byte("/inspect?")) {

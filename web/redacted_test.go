@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -27,15 +27,15 @@ func TestRedactedValuesShowNowhere(t *testing.T) {
 			key:   "k",
 			body:  []byte("body"),
 			props: []wire.Property{{Name: "user_id", Raw: []byte(secret)}, {Name: "app_id", Raw: []byte("billing")}},
-			headers: fttest.Table(func(e *fttest.Encoder) {
+			headers: encode.Table(func(e *encode.Encoder) {
 				e.Str("tenant", "acme")
 				e.Str("Authorization", secret)
-				e.Nested("forwarded", func(e *fttest.Encoder) {
+				e.Nested("forwarded", func(e *encode.Encoder) {
 					e.Bytes("X-API-Key", []byte(secret))
-					e.Nested("x-api-all", func(e *fttest.Encoder) { e.Str(secret, secret) })
+					e.Nested("x-api-all", func(e *encode.Encoder) { e.Str(secret, secret) })
 				})
-				e.Array("list", func(e *fttest.Encoder) {
-					e.Nested("", func(e *fttest.Encoder) { e.Str("authorization", secret) })
+				e.Array("list", func(e *encode.Encoder) {
+					e.Nested("", func(e *encode.Encoder) { e.Str("authorization", secret) })
 				})
 				e.Value("odd", 'Z', []byte(secret))
 			}),

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/sources"
@@ -109,7 +109,7 @@ func (f *fixture) add(m message) uint64 {
 
 // table is an encoded table of text fields.
 func table(pairs ...string) []byte {
-	return fttest.Table(func(e *fttest.Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		for i := 0; i < len(pairs); i += 2 {
 			e.Str(pairs[i], pairs[i+1])
 		}

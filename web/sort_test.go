@@ -6,33 +6,33 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 // A page is put in order by a column: typed, stable, what has no value last.
 func TestSortedPage(t *testing.T) {
 	f := newFixture(t)
-	value := func(set func(e *fttest.Encoder)) {
-		f.add(message{headers: fttest.Table(set)})
+	value := func(set func(e *encode.Encoder)) {
+		f.add(message{headers: encode.Table(set)})
 	}
-	value(func(e *fttest.Encoder) { e.Int32("n", 10) })              // 1
-	value(func(e *fttest.Encoder) { e.Str("n", "9") })               // 2: a text
-	value(func(e *fttest.Encoder) { e.Int64("n", math.MaxInt64) })   // 3
-	value(func(e *fttest.Encoder) { e.Float64("n", 9.5) })           // 4
-	value(func(e *fttest.Encoder) { e.Str("other", "x") })           // 5: absent
-	value(func(e *fttest.Encoder) { e.Decimal("n", 1, 99) })         // 6: 9.9
-	value(func(e *fttest.Encoder) { e.Float64("n", math.Inf(1)) })   // 7
-	value(func(e *fttest.Encoder) { e.Int64("n", math.MaxInt64-1) }) // 8
-	value(func(e *fttest.Encoder) { e.Int32("n", 10) })              // 9: as 1
-	value(func(e *fttest.Encoder) { e.Float64("n", math.NaN()) })    // 10
-	value(func(e *fttest.Encoder) { e.Str("n", "10") })              // 11: a text
-	value(func(e *fttest.Encoder) { e.Float64("n", math.Inf(-1)) })  // 12
-	value(func(e *fttest.Encoder) { e.Bool("n", true) })             // 13
-	value(func(e *fttest.Encoder) { e.Void("n") })                   // 14
-	value(func(e *fttest.Encoder) { e.Timestamp("n", 1) })           // 15
+	value(func(e *encode.Encoder) { e.Int32("n", 10) })              // 1
+	value(func(e *encode.Encoder) { e.Str("n", "9") })               // 2: a text
+	value(func(e *encode.Encoder) { e.Int64("n", math.MaxInt64) })   // 3
+	value(func(e *encode.Encoder) { e.Float64("n", 9.5) })           // 4
+	value(func(e *encode.Encoder) { e.Str("other", "x") })           // 5: absent
+	value(func(e *encode.Encoder) { e.Decimal("n", 1, 99) })         // 6: 9.9
+	value(func(e *encode.Encoder) { e.Float64("n", math.Inf(1)) })   // 7
+	value(func(e *encode.Encoder) { e.Int64("n", math.MaxInt64-1) }) // 8
+	value(func(e *encode.Encoder) { e.Int32("n", 10) })              // 9: as 1
+	value(func(e *encode.Encoder) { e.Float64("n", math.NaN()) })    // 10
+	value(func(e *encode.Encoder) { e.Str("n", "10") })              // 11: a text
+	value(func(e *encode.Encoder) { e.Float64("n", math.Inf(-1)) })  // 12
+	value(func(e *encode.Encoder) { e.Bool("n", true) })             // 13
+	value(func(e *encode.Encoder) { e.Void("n") })                   // 14
+	value(func(e *encode.Encoder) { e.Timestamp("n", 1) })           // 15
 	f.add(message{})                                                 // 16: no table
 	// 17: above every int64
-	value(func(e *fttest.Encoder) { e.Float64("n", float64(uint64(1)<<63)+2048) })
+	value(func(e *encode.Encoder) { e.Float64("n", float64(uint64(1)<<63)+2048) })
 
 	rising := "[14 13 10 12 15 4 6 9 1 8 3 17 7 11 2 16 5]"
 	falling := "[2 11 7 17 3 8 9 1 6 4 15 12 10 13 14 16 5]"

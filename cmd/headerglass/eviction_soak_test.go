@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/demoserver"
 )
@@ -54,7 +54,7 @@ func TestSoakMemoryIsBounded(t *testing.T) {
 			body := make([]byte, r.Intn(2048))
 			header := wire.AppendContentHeaderPayload(nil, uint64(len(body)), wire.Property{
 				Name: "headers",
-				Raw:  fttest.Mix(r),
+				Raw:  specimens.Mix(r),
 			})
 			messages = append(messages, demoserver.Message{
 				Exchange:   "events",

@@ -10,7 +10,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/broker/rabbittest"
 )
@@ -61,13 +61,13 @@ func (p *publishing) waiting(t *testing.T) int {
 	return q.Messages
 }
 
-func header(body string, write func(*fttest.Encoder)) []byte {
+func header(body string, write func(*encode.Encoder)) []byte {
 	return wire.AppendContentHeaderPayload(nil, uint64(len(body)),
-		wire.Property{Name: "headers", Raw: fttest.Table(write)})
+		wire.Property{Name: "headers", Raw: encode.Table(write)})
 }
 
 // line is a message in an export.jsonl.
-func line(key, body string, write func(*fttest.Encoder)) string {
+func line(key, body string, write func(*encode.Encoder)) string {
 	return fmt.Sprintf(
 		`{"received":"2026-03-01T12:00:00Z","routing_key":%q,"content_header_base64":%q,"body_base64":%q}`+"\n",
 		key, base64.StdEncoding.EncodeToString(header(body, write)), base64.StdEncoding.EncodeToString([]byte(body)))
@@ -75,8 +75,8 @@ func line(key, body string, write func(*fttest.Encoder)) string {
 
 func TestPublish(t *testing.T) {
 	p := startPublishing(t)
-	tenant := func(e *fttest.Encoder) { e.Str("tenant", "acme") }
-	strange := func(e *fttest.Encoder) { e.Value("b", 'Z', []byte("????")) }
+	tenant := func(e *encode.Encoder) { e.Str("tenant", "acme") }
+	strange := func(e *encode.Encoder) { e.Value("b", 'Z', []byte("????")) }
 	export := p.file(t, "export.jsonl", []byte(line("q", "one", tenant)+line("nowhere", "two", tenant)))
 	poison := p.file(t, "poison.jsonl", []byte(line("q", "bad", strange)+line("q", "behind", tenant)))
 	head := p.file(t, "content-header.bin", header("body", tenant))

@@ -30,7 +30,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 	"golang.org/x/sys/unix"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/demoserver"
 	"github.com/headerglass/headerglass/web/demoserver/traffic"
@@ -156,7 +156,7 @@ func publish(ctx context.Context, broker *demoserver.Server, rate int) {
 	}
 	big := demoserver.Message{Body: bytes.Repeat([]byte{'x'}, 64<<10)}
 	big.Header = wire.AppendContentHeaderPayload(nil, uint64(len(big.Body)), wire.Property{
-		Name: "headers", Raw: fttest.Table(func(e *fttest.Encoder) { e.Str("big", "yes") }),
+		Name: "headers", Raw: encode.Table(func(e *encode.Encoder) { e.Str("big", "yes") }),
 	})
 	const octets = 8_000_000
 	endless := append([]byte{octets >> 24, octets >> 16 & 0xff, octets >> 8 & 0xff, octets & 0xff},

@@ -15,7 +15,8 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -42,7 +43,7 @@ func put(a *Archive, table, body []byte) uint64 {
 }
 
 func keys(names ...string) []byte {
-	return fttest.Table(func(e *fttest.Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		for _, name := range names {
 			e.Str(name, "v")
 		}
@@ -233,7 +234,7 @@ func TestMessagesLargerThanSegmentAndBound(t *testing.T) {
 		t.Error("the header is not whole")
 	}
 
-	table := fttest.Table(func(e *fttest.Encoder) { e.Bytes("huge", huge) })
+	table := encode.Table(func(e *encode.Encoder) { e.Bytes("huge", huge) })
 	seq = put(a, table, []byte("body"))
 	m, err = a.Snapshot().Get(seq)
 	if err != nil || m.HeaderSize() != len(headerOf(table, 4)) ||
@@ -433,7 +434,7 @@ func checkCounts(t *testing.T, s Snapshot) {
 
 func numbered(seq uint64) (table, body []byte) {
 	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
-	table = fttest.Table(func(e *fttest.Encoder) {
+	table = encode.Table(func(e *encode.Encoder) {
 		e.Int64("seq", int64(seq))
 		for i, name := range names {
 			if seq>>(i+1)&1 == 1 {
@@ -649,7 +650,7 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	var headers [][]byte
 	for range 500 {
-		headers = append(headers, headerOf(fttest.Mix(r), 1024))
+		headers = append(headers, headerOf(specimens.Mix(r), 1024))
 	}
 	body := make([]byte, 1024)
 	d := wire.Delivery{Exchange: []byte("amq.topic"), RoutingKey: []byte("orders.created"), BodySize: 1024}
@@ -684,7 +685,7 @@ func memoryFigures(messages int) (bytesPer, encodedPer float64, objects uint64) 
 	r := rand.New(rand.NewSource(1))
 	headers := make([][]byte, 2000)
 	for i := range headers {
-		headers[i] = headerOf(fttest.Mix(r), 0)
+		headers[i] = headerOf(specimens.Mix(r), 0)
 	}
 	d := wire.Delivery{
 		Exchange:    []byte("amq.topic"),

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -15,7 +15,7 @@ func mixHeaders(n, bodySize int) [][]byte {
 	r := rand.New(rand.NewSource(1))
 	headers := make([][]byte, n)
 	for i := range headers {
-		headers[i] = headerOf(fttest.Mix(r), bodySize)
+		headers[i] = headerOf(specimens.Mix(r), bodySize)
 	}
 	return headers
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -37,7 +38,7 @@ func checkPlaces(t *testing.T, m Message, d *fieldtable.Dialect) {
 }
 
 func TestPlaces(t *testing.T) {
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		for _, d := range fieldtable.Dialects() {
 			a := New(Config{Dialect: d})
 			put(a, s.Encoded, []byte("the body"))
@@ -53,7 +54,7 @@ func TestPlaces(t *testing.T) {
 // TestPlacesReachOnlySoFar puts the last octet of a table where 16 bits reach, and one further.
 func TestPlacesReachOnlySoFar(t *testing.T) {
 	table := func(text int) []byte {
-		return fttest.Table(func(e *fttest.Encoder) {
+		return encode.Table(func(e *encode.Encoder) {
 			e.Str("a", string(make([]byte, text)))
 			e.Bool("b", true)
 		})
@@ -98,9 +99,9 @@ func TestWarm(t *testing.T) {
 	a := New(Config{MaxBytes: minMaxBytes})
 	var want int
 	for range 300 {
-		want = int(put(a, fttest.Mix(r), nil))
+		want = int(put(a, specimens.Mix(r), nil))
 	}
-	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("large", string(make([]byte, 20_000))) }), make([]byte, 10_000))
+	put(a, encode.Table(func(e *encode.Encoder) { e.Str("large", string(make([]byte, 20_000))) }), make([]byte, 10_000))
 	w := a.Writer()
 	w.Begin(&wire.Delivery{}, epoch) // nothing at all, in a segment that is full or nearly
 	w.Commit()

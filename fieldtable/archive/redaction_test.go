@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -54,7 +55,7 @@ func stored(t testing.TB, a *Archive, payload []byte) Message {
 	return m
 }
 
-func table(write func(*fttest.Encoder)) []byte { return fttest.Table(write) }
+func table(write func(*encode.Encoder)) []byte { return encode.Table(write) }
 
 // secret is what no stored octet may show.
 const secret = "SECRET"
@@ -64,16 +65,16 @@ func TestRedactedTable(t *testing.T) {
 		name, list string
 		in, want   []byte
 	}{
-		{"text", "authorization", table(func(e *fttest.Encoder) {
+		{"text", "authorization", table(func(e *encode.Encoder) {
 			e.Str("tenant", "acme")
 			e.Str("Authorization", secret)
 			e.Int32("retries", 3)
-		}), table(func(e *fttest.Encoder) {
+		}), table(func(e *encode.Encoder) {
 			e.Str("tenant", "acme")
 			e.Str("Authorization", "******")
 			e.Int32("retries", 3)
 		})},
-		{"every kind", "x-*", table(func(e *fttest.Encoder) {
+		{"every kind", "x-*", table(func(e *encode.Encoder) {
 			e.Bool("x-t", true)
 			e.Int8("x-b", -8)
 			e.Uint16("x-u", 5)
@@ -87,7 +88,7 @@ func TestRedactedTable(t *testing.T) {
 			e.Void("x-V")
 			e.Str("x-empty", "")
 			e.Int32("y", 1)
-		}), table(func(e *fttest.Encoder) {
+		}), table(func(e *encode.Encoder) {
 			e.Bool("x-t", false)
 			e.Int8("x-b", 0)
 			e.Uint16("x-u", 0)
@@ -102,79 +103,79 @@ func TestRedactedTable(t *testing.T) {
 			e.Str("x-empty", "")
 			e.Int32("y", 1)
 		})},
-		{"nested, in tables and arrays", "token", table(func(e *fttest.Encoder) {
-			e.Nested("auth", func(e *fttest.Encoder) {
+		{"nested, in tables and arrays", "token", table(func(e *encode.Encoder) {
+			e.Nested("auth", func(e *encode.Encoder) {
 				e.Str("scheme", "bearer")
 				e.Str("token", secret)
 			})
-			e.Array("list", func(e *fttest.Encoder) {
+			e.Array("list", func(e *encode.Encoder) {
 				e.Str("", "kept")
-				e.Nested("", func(e *fttest.Encoder) { e.Nested("in", func(e *fttest.Encoder) { e.Str("TOKEN", secret) }) })
+				e.Nested("", func(e *encode.Encoder) { e.Nested("in", func(e *encode.Encoder) { e.Str("TOKEN", secret) }) })
 			})
-		}), table(func(e *fttest.Encoder) {
-			e.Nested("auth", func(e *fttest.Encoder) {
+		}), table(func(e *encode.Encoder) {
+			e.Nested("auth", func(e *encode.Encoder) {
 				e.Str("scheme", "bearer")
 				e.Str("token", "******")
 			})
-			e.Array("list", func(e *fttest.Encoder) {
+			e.Array("list", func(e *encode.Encoder) {
 				e.Str("", "kept")
-				e.Nested("", func(e *fttest.Encoder) { e.Nested("in", func(e *fttest.Encoder) { e.Str("TOKEN", "******") }) })
+				e.Nested("", func(e *encode.Encoder) { e.Nested("in", func(e *encode.Encoder) { e.Str("TOKEN", "******") }) })
 			})
 		})},
-		{"everything in a removed table, names too", "auth,list", table(func(e *fttest.Encoder) {
-			e.Nested("auth", func(e *fttest.Encoder) {
+		{"everything in a removed table, names too", "auth,list", table(func(e *encode.Encoder) {
+			e.Nested("auth", func(e *encode.Encoder) {
 				e.Str(secret, secret)
-				e.Nested("n", func(e *fttest.Encoder) { e.Int32("i", 7) })
+				e.Nested("n", func(e *encode.Encoder) { e.Int32("i", 7) })
 			})
-			e.Array("list", func(e *fttest.Encoder) {
+			e.Array("list", func(e *encode.Encoder) {
 				e.Str("", secret)
-				e.Array("", func(e *fttest.Encoder) { e.Bytes("", []byte(secret)) })
+				e.Array("", func(e *encode.Encoder) { e.Bytes("", []byte(secret)) })
 			})
-		}), table(func(e *fttest.Encoder) {
-			e.Nested("auth", func(e *fttest.Encoder) {
+		}), table(func(e *encode.Encoder) {
+			e.Nested("auth", func(e *encode.Encoder) {
 				e.Str("******", "******")
-				e.Nested("*", func(e *fttest.Encoder) { e.Int32("*", 0) })
+				e.Nested("*", func(e *encode.Encoder) { e.Int32("*", 0) })
 			})
-			e.Array("list", func(e *fttest.Encoder) {
+			e.Array("list", func(e *encode.Encoder) {
 				e.Str("", "******")
-				e.Array("", func(e *fttest.Encoder) { e.Bytes("", make([]byte, 6)) })
+				e.Array("", func(e *encode.Encoder) { e.Bytes("", make([]byte, 6)) })
 			})
 		})},
-		{"every duplicate", "k", table(func(e *fttest.Encoder) {
+		{"every duplicate", "k", table(func(e *encode.Encoder) {
 			e.Str("k", secret)
 			e.Str("k", secret)
-		}), table(func(e *fttest.Encoder) {
+		}), table(func(e *encode.Encoder) {
 			e.Str("k", "******")
 			e.Str("k", "******")
 		})},
 		{"nothing to remove", "other", keys("k"), keys("k")},
-		{"after an unknown tag", "other", table(func(e *fttest.Encoder) {
+		{"after an unknown tag", "other", table(func(e *encode.Encoder) {
 			e.Int32("k", 1)
 			e.Value("odd", 'Z', []byte(secret))
-		}), table(func(e *fttest.Encoder) {
+		}), table(func(e *encode.Encoder) {
 			e.Int32("k", 1)
 			e.Value("odd", 'Z', []byte("******"))
 		})},
-		{"damage in a nested table stays in it", "other", table(func(e *fttest.Encoder) {
-			e.Nested("n", func(e *fttest.Encoder) { e.Value("odd", 'Z', []byte(secret)) })
+		{"damage in a nested table stays in it", "other", table(func(e *encode.Encoder) {
+			e.Nested("n", func(e *encode.Encoder) { e.Value("odd", 'Z', []byte(secret)) })
 			e.Str("k", "kept")
-		}), table(func(e *fttest.Encoder) {
-			e.Nested("n", func(e *fttest.Encoder) { e.Value("odd", 'Z', []byte("******")) })
+		}), table(func(e *encode.Encoder) {
+			e.Nested("n", func(e *encode.Encoder) { e.Value("odd", 'Z', []byte("******")) })
 			e.Str("k", "kept")
 		})},
-		{"a length past the end", "other", table(func(e *fttest.Encoder) { e.Sized("k", 'S', 1000, []byte(secret)) }),
-			table(func(e *fttest.Encoder) { e.Sized("k", 'S', 1000, []byte("******")) })},
-		{"a length cut off", "other", table(func(e *fttest.Encoder) { e.Value("k", 'S', []byte{0, 0}) }),
-			table(func(e *fttest.Encoder) { e.Value("k", 'S', []byte{0, 0}) })},
-		{"a number cut off", "other", table(func(e *fttest.Encoder) { e.Value("k", 'l', []byte("SEC")) }),
-			table(func(e *fttest.Encoder) { e.Value("k", 'l', []byte("***")) })},
-		{"a name cut off", "other", table(func(e *fttest.Encoder) { e.Raw(append([]byte{200}, secret...)...) }),
-			table(func(e *fttest.Encoder) { e.Raw(append([]byte{200}, "******"...)...) })},
-		{"a tag missing", "other", table(func(e *fttest.Encoder) { e.Name("name") }), table(func(e *fttest.Encoder) { e.Name("name") })},
-		{"a table's length past the end", "other", fttest.Claiming(1<<31, func(e *fttest.Encoder) { e.Str("k", secret) }),
-			fttest.Claiming(1<<31, func(e *fttest.Encoder) { e.Raw(bytes.Repeat([]byte{'*'}, 1+1+1+4+6)...) })},
-		{"only properties asked for", "$app_id", table(func(e *fttest.Encoder) { e.Value("odd", 'Z', []byte("kept")) }),
-			table(func(e *fttest.Encoder) { e.Value("odd", 'Z', []byte("kept")) })},
+		{"a length past the end", "other", table(func(e *encode.Encoder) { e.Sized("k", 'S', 1000, []byte(secret)) }),
+			table(func(e *encode.Encoder) { e.Sized("k", 'S', 1000, []byte("******")) })},
+		{"a length cut off", "other", table(func(e *encode.Encoder) { e.Value("k", 'S', []byte{0, 0}) }),
+			table(func(e *encode.Encoder) { e.Value("k", 'S', []byte{0, 0}) })},
+		{"a number cut off", "other", table(func(e *encode.Encoder) { e.Value("k", 'l', []byte("SEC")) }),
+			table(func(e *encode.Encoder) { e.Value("k", 'l', []byte("***")) })},
+		{"a name cut off", "other", table(func(e *encode.Encoder) { e.Raw(append([]byte{200}, secret...)...) }),
+			table(func(e *encode.Encoder) { e.Raw(append([]byte{200}, "******"...)...) })},
+		{"a tag missing", "other", table(func(e *encode.Encoder) { e.Name("name") }), table(func(e *encode.Encoder) { e.Name("name") })},
+		{"a table's length past the end", "other", encode.Claiming(1<<31, func(e *encode.Encoder) { e.Str("k", secret) }),
+			encode.Claiming(1<<31, func(e *encode.Encoder) { e.Raw(bytes.Repeat([]byte{'*'}, 1+1+1+4+6)...) })},
+		{"only properties asked for", "$app_id", table(func(e *encode.Encoder) { e.Value("odd", 'Z', []byte("kept")) }),
+			table(func(e *encode.Encoder) { e.Value("odd", 'Z', []byte("kept")) })},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := stored(t, redacting(t, tt.list, nil), headerOf(tt.in, 4))
@@ -197,10 +198,10 @@ func TestRedactedTable(t *testing.T) {
 }
 
 func TestRemovedSpans(t *testing.T) {
-	in := table(func(e *fttest.Encoder) {
+	in := table(func(e *encode.Encoder) {
 		e.Str("k", "v")
 		e.Str("token", secret)
-		e.Nested("auth", func(e *fttest.Encoder) {
+		e.Nested("auth", func(e *encode.Encoder) {
 			e.Str("a", secret)
 			e.Str("b", secret)
 		})
@@ -260,12 +261,12 @@ func TestRedactedContentHeader(t *testing.T) {
 // A value whose width clients do not agree on must not hide the names behind it from either
 // reading.
 func TestRedactedInEveryReading(t *testing.T) {
-	short := table(func(e *fttest.Encoder) {
+	short := table(func(e *encode.Encoder) {
 		e.ShortStr("k", "v") // as int16 this is whole too
 		e.ShortStr("key", "\x0bnot a field")
 		e.Str("token", secret)
 	})
-	wide := table(func(e *fttest.Encoder) {
+	wide := table(func(e *encode.Encoder) {
 		e.Int16("k", 0x0d00) // as a short string this reaches into what follows
 		e.Str("token", secret)
 	})
@@ -278,7 +279,7 @@ func TestRedactedInEveryReading(t *testing.T) {
 		}
 	}
 	// A reading that fails takes nothing with it.
-	in := table(func(e *fttest.Encoder) {
+	in := table(func(e *encode.Encoder) {
 		e.Int16("k", 7000)
 		e.Str("tenant", "acme")
 	})
@@ -389,14 +390,14 @@ func leaves(s fieldtable.Scanner, path string, visit func(path string, f fieldta
 // damage as they were, and the values of matching names without what they were.
 func TestRedactionKeepsStructure(t *testing.T) {
 	var tables [][]byte
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		if s.Dialect == "" {
 			tables = append(tables, s.Encoded)
 		}
 	}
 	r := rand.New(rand.NewSource(2))
 	for range 300 {
-		b := bytes.Clone(fttest.Mix(r))
+		b := bytes.Clone(specimens.Mix(r))
 		tables = append(tables, bytes.Clone(b))
 		for range 1 + r.Intn(4) {
 			b[r.Intn(len(b))] = byte(r.Intn(256))
@@ -471,7 +472,7 @@ func TestRedactedHeaderLargerThanTheArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := New(Config{MaxBytes: minMaxBytes, Redact: r})
-	payload := headerOf(table(func(e *fttest.Encoder) {
+	payload := headerOf(table(func(e *encode.Encoder) {
 		for i := range 20_000 {
 			e.Str(fmt.Sprint("token", i%2), secret)
 		}
@@ -538,7 +539,7 @@ func TestSpans(t *testing.T) {
 func TestRedactionDoesNotAllocate(t *testing.T) {
 	for _, list := range []string{"", "authorization,x-api-*,*token*", "*"} {
 		a := redacting(t, list, nil)
-		payload := headerOf(fttest.Celery(rand.New(rand.NewSource(1))), 0)
+		payload := headerOf(specimens.Celery(rand.New(rand.NewSource(1))), 0)
 		w := a.Writer()
 		d := wire.Delivery{Header: payload}
 		put := func() {
@@ -553,7 +554,7 @@ func TestRedactionDoesNotAllocate(t *testing.T) {
 }
 
 func FuzzRedaction(f *testing.F) {
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		f.Add(headerOf(s.Encoded, 0))
 	}
 	archives := make([]*Archive, 0, 10)

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 func secretive() []byte {
-	return headerOf(table(func(e *fttest.Encoder) {
+	return headerOf(table(func(e *encode.Encoder) {
 		e.Str("tenant", "acme")
 		e.Str("token", secret)
 		e.Str("session", secret)

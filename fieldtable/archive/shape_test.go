@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -32,9 +32,9 @@ func TestShapesAndMarks(t *testing.T) {
 	}{
 		{"no headers property", nil, Shape{}, Marks{}},
 		{"empty table", keys(), Shape{}, Marks{}},
-		{"two fields", fttest.Table(func(e *fttest.Encoder) { e.Str("a", "x"); e.Int32("b", 1) }),
+		{"two fields", encode.Table(func(e *encode.Encoder) { e.Str("a", "x"); e.Int32("b", 1) }),
 			Shape{Fields: []ShapeField{{"a", 'S'}, {"b", 'I'}}}, Marks{HeaderCount: 2}},
-		{"duplicates", fttest.Table(func(e *fttest.Encoder) { e.Str("a", "x"); e.Int32("a", 1) }),
+		{"duplicates", encode.Table(func(e *encode.Encoder) { e.Str("a", "x"); e.Int32("a", 1) }),
 			Shape{
 				Fields:     []ShapeField{{"a", 'S'}, {"a", 'I'}},
 				Duplicates: true,
@@ -42,14 +42,14 @@ func TestShapesAndMarks(t *testing.T) {
 				HeaderCount: 2,
 				Duplicates:  true,
 			}},
-		{"unknown tag after a", fttest.Table(func(e *fttest.Encoder) { e.Str("a", "x"); e.Value("b", 'Z', nil) }),
+		{"unknown tag after a", encode.Table(func(e *encode.Encoder) { e.Str("a", "x"); e.Value("b", 'Z', nil) }),
 			Shape{Fields: []ShapeField{{"a", 'S'}}, Damaged: true}, Marks{HeaderCount: 1, Damaged: true}},
-		{"unknown tag in a nested table", fttest.Table(func(e *fttest.Encoder) {
-			e.Nested("n", func(e *fttest.Encoder) { e.Value("b", 'Z', nil) })
+		{"unknown tag in a nested table", encode.Table(func(e *encode.Encoder) {
+			e.Nested("n", func(e *encode.Encoder) { e.Value("b", 'Z', nil) })
 			e.Str("a", "x")
 		}), Shape{Fields: []ShapeField{{"n", 'F'}, {"a", 'S'}}}, Marks{HeaderCount: 2, Damaged: true}},
-		{"sound nested table", fttest.Table(func(e *fttest.Encoder) {
-			e.Nested("n", func(e *fttest.Encoder) { e.Str("b", "") })
+		{"sound nested table", encode.Table(func(e *encode.Encoder) {
+			e.Nested("n", func(e *encode.Encoder) { e.Str("b", "") })
 		}), Shape{Fields: []ShapeField{{"n", 'F'}}}, Marks{HeaderCount: 1}},
 		{"table length overruns", []byte{0, 0, 0, 9, 1, 'k', 't', 1}, Shape{Damaged: true}, Marks{Damaged: true}},
 		{"table length truncated", []byte{0, 0}, Shape{Damaged: true}, Marks{Damaged: true}},
@@ -92,12 +92,12 @@ func TestManyNames(t *testing.T) {
 
 func TestSameShapeIsInternedOnce(t *testing.T) {
 	a := New(Config{})
-	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("a", "1"); e.Str("b", "2") }), nil)
-	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("a", "other"); e.Str("b", "") }), nil)
+	put(a, encode.Table(func(e *encode.Encoder) { e.Str("a", "1"); e.Str("b", "2") }), nil)
+	put(a, encode.Table(func(e *encode.Encoder) { e.Str("a", "other"); e.Str("b", "") }), nil)
 	// order
-	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("b", "2"); e.Str("a", "1") }), nil)
-	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("a", "1"); e.Bytes("b", nil) }), nil) // tag
-	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("aS", "1"); e.Str("b", "2") }), nil)
+	put(a, encode.Table(func(e *encode.Encoder) { e.Str("b", "2"); e.Str("a", "1") }), nil)
+	put(a, encode.Table(func(e *encode.Encoder) { e.Str("a", "1"); e.Bytes("b", nil) }), nil) // tag
+	put(a, encode.Table(func(e *encode.Encoder) { e.Str("aS", "1"); e.Str("b", "2") }), nil)
 	var ids []uint16
 	for m := range a.Snapshot().Forward(0) {
 		id, _ := m.ShapeID()
@@ -116,7 +116,7 @@ func TestShapesFollowTheDialect(t *testing.T) {
 	}
 	a := New(Config{Dialect: spec})
 	// x is not a tag of the specification.
-	put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("a", ""); e.Bytes("b", nil) }), nil)
+	put(a, encode.Table(func(e *encode.Encoder) { e.Str("a", ""); e.Bytes("b", nil) }), nil)
 	if m, _ := last(t, a); m.Marks() != (Marks{HeaderCount: 1, Damaged: true}) {
 		t.Errorf("marks %+v", m.Marks())
 	}
@@ -177,17 +177,17 @@ func TestShapesAreBoundedInBytes(t *testing.T) {
 func TestKeys(t *testing.T) {
 	for _, maxShapes := range []int{0, 1} {
 		a := New(Config{MaxShapes: maxShapes})
-		put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("b", "") }), nil)
+		put(a, encode.Table(func(e *encode.Encoder) { e.Str("b", "") }), nil)
 		for range 2 {
 			put(
 				a,
-				fttest.Table(
-					func(e *fttest.Encoder) { e.Str("a", ""); e.Int32("b", 1); e.Int32("a", 1); e.Int32("a", 2) },
+				encode.Table(
+					func(e *encode.Encoder) { e.Str("a", ""); e.Int32("b", 1); e.Int32("a", 1); e.Int32("a", 2) },
 				),
 				nil,
 			)
 		}
-		put(a, fttest.Table(func(e *fttest.Encoder) { e.Str("\xff\x00", "") }), nil)
+		put(a, encode.Table(func(e *encode.Encoder) { e.Str("\xff\x00", "") }), nil)
 		put(a, nil, nil)
 		got := a.Snapshot().Keys()
 		want := []KeyCount{

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -24,7 +24,7 @@ func (x *mixed) snapshot(messages int) archive.Snapshot {
 		r := rand.New(rand.NewSource(1))
 		tables := make([][]byte, 20_000)
 		for i := range tables {
-			tables[i] = fttest.Mix(r)
+			tables[i] = specimens.Mix(r)
 		}
 		a := archive.New(archive.Config{MaxBytes: int64(messages)*800 + 64<<20})
 		for i := range messages {

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func TestCompareNumbers(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
+	m := one(t, encode.Table(func(e *encode.Encoder) {
 		e.Int8("i8", -128)
 		e.Uint8("u8", 255)
 		e.Int16("i16", -32768)
@@ -146,7 +146,7 @@ func TestCompareNumbers(t *testing.T) {
 
 func TestCompareUint64(t *testing.T) {
 	// Under spec-0-9-1 the tag l is unsigned.
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
+	m := one(t, encode.Table(func(e *encode.Encoder) {
 		e.Uint64("top", math.MaxUint64)
 		e.Uint64("half", 1<<63)
 		e.Uint64("low", 3)
@@ -165,7 +165,7 @@ func TestCompareUint64(t *testing.T) {
 }
 
 func TestCompareWordsAndText(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
+	m := one(t, encode.Table(func(e *encode.Encoder) {
 		e.Str("tenant", "acme")
 		e.Str("upper", "TRUE")
 		e.Str("lower", "true")
@@ -177,8 +177,8 @@ func TestCompareWordsAndText(t *testing.T) {
 		e.Bytes("bin", []byte{0xde, 0xad})
 		e.Char8("c", 'A')
 		e.Void("nil")
-		e.Nested("tab", func(*fttest.Encoder) {})
-		e.Array("arr", func(*fttest.Encoder) {})
+		e.Nested("tab", func(*encode.Encoder) {})
+		e.Array("arr", func(*encode.Encoder) {})
 		e.Int32("twice", 1)
 		e.Int32("twice", 2)
 		e.Str("$odd", "x")
@@ -238,7 +238,7 @@ func TestCompareWordsAndText(t *testing.T) {
 }
 
 func TestCompareTimes(t *testing.T) {
-	table := fttest.Table(func(e *fttest.Encoder) {
+	table := encode.Table(func(e *encode.Encoder) {
 		e.Timestamp("t", 1700000000) // 2023-11-14T22:13:20Z
 		e.Timestamp("early", -1)
 		e.Timestamp("far", math.MaxInt64)

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func TestComplete(t *testing.T) {
-	table := fttest.Table(func(e *fttest.Encoder) {
+	table := encode.Table(func(e *encode.Encoder) {
 		e.Int32("x-death", 1)
 		e.Int32("X-Retry", 1)
 		e.Int32("tenant", 1)
@@ -18,7 +18,7 @@ func TestComplete(t *testing.T) {
 		e.Int32("and", 1)
 	})
 	s := archived(archive.Config{}, testMessage{table: table}, testMessage{table: table},
-		testMessage{table: fttest.Table(func(e *fttest.Encoder) { e.Int32("x-only", 1) })})
+		testMessage{table: encode.Table(func(e *encode.Encoder) { e.Int32("x-only", 1) })})
 	for _, c := range []struct {
 		src    string
 		offset int

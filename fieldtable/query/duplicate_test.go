@@ -3,11 +3,11 @@ package query
 import (
 	"testing"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func TestDuplicate(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
+	m := one(t, encode.Table(func(e *encode.Encoder) {
 		e.Int32("a", 1)
 		e.Int32("b", 1)
 		e.Str("a", "x")
@@ -21,6 +21,6 @@ func TestDuplicate(t *testing.T) {
 		{"type(a) = I", Yes},
 		{"a = x", No},
 	})
-	m = one(t, fttest.Table(func(e *fttest.Encoder) { e.Int32("a", 1) }))
+	m = one(t, encode.Table(func(e *encode.Encoder) { e.Int32("a", 1) }))
 	checkVerdicts(t, m, []verdictCase{{"duplicate()", No}, {"duplicate(a)", No}})
 }

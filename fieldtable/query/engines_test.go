@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -21,7 +21,7 @@ func engineMessage(t *testing.T) archive.Message {
 	t.Helper()
 	return archivedOne(t, testMessage{
 		redelivered: true,
-		table: fttest.Table(func(e *fttest.Encoder) {
+		table: encode.Table(func(e *encode.Encoder) {
 			e.Str("car", "blue")
 			e.Str("country", "UK")
 			e.Str("phrase", "100% of it_s")

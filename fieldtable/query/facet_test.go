@@ -7,7 +7,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func operand(t testing.TB, src string) *Operand {
@@ -42,8 +42,8 @@ func TestFacet(t *testing.T) {
 }
 
 func TestFacetTellsTypesApartAndCountsElements(t *testing.T) {
-	table := fttest.Table(func(e *fttest.Encoder) {
-		e.Array("list", func(e *fttest.Encoder) { e.Int32("", 5); e.Str("", "5"); e.Int32("", 5) })
+	table := encode.Table(func(e *encode.Encoder) {
+		e.Array("list", func(e *encode.Encoder) { e.Int32("", 5); e.Str("", "5"); e.Int32("", 5) })
 	})
 	s := archived(archive.Config{}, testMessage{table: table}, testMessage{})
 	f, err := compile(t, "").Facet(t.Context(), s, PageRequest{}, operand(t, "list[*]"), 10)
@@ -131,8 +131,8 @@ func TestBarWidth(t *testing.T) {
 }
 
 func TestOperand(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
-		e.Array("list", func(e *fttest.Encoder) { e.Int32("", 5); e.Int32("", 6) })
+	m := one(t, encode.Table(func(e *encode.Encoder) {
+		e.Array("list", func(e *encode.Encoder) { e.Int32("", 5); e.Int32("", 6) })
 		e.Void("nil")
 		e.Value("bad", 'Z', nil)
 	}))
@@ -168,9 +168,9 @@ func TestOperand(t *testing.T) {
 
 func TestFacetDrift(t *testing.T) {
 	s := archived(archive.Config{},
-		testMessage{table: fttest.Table(func(e *fttest.Encoder) { e.Int32("retries", 1) })},
-		testMessage{table: fttest.Table(func(e *fttest.Encoder) { e.Int32("retries", 2) })},
-		testMessage{table: fttest.Table(func(e *fttest.Encoder) { e.Str("retries", "1") })},
+		testMessage{table: encode.Table(func(e *encode.Encoder) { e.Int32("retries", 1) })},
+		testMessage{table: encode.Table(func(e *encode.Encoder) { e.Int32("retries", 2) })},
+		testMessage{table: encode.Table(func(e *encode.Encoder) { e.Str("retries", "1") })},
 	)
 	f, err := compile(t, "").Facet(t.Context(), s, PageRequest{}, operand(t, "retries"), 1)
 	if err != nil || len(f.Tags) != 2 || f.Tags['I'] != 2 || f.Tags['S'] != 1 {
@@ -191,7 +191,7 @@ func TestFacetValuesFilter(t *testing.T) {
 			bodySize:    uint64(i % 2),
 			redelivered: i%3 == 0,
 			received:    time.Unix(int64(1_800_000_000+i%5), 5_000_000),
-			table: fttest.Table(func(e *fttest.Encoder) {
+			table: encode.Table(func(e *encode.Encoder) {
 				switch i % 8 {
 				case 0:
 					e.Str("k", "it's")

@@ -3,11 +3,11 @@ package query
 import (
 	"testing"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func TestIn(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
+	m := one(t, encode.Table(func(e *encode.Encoder) {
 		e.Str("tenant", "acme")
 		e.Str("num", "5.0")
 		e.Int32("n", 5)

@@ -3,19 +3,19 @@ package query
 import (
 	"testing"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func TestExistsAndNull(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
+	m := one(t, encode.Table(func(e *encode.Encoder) {
 		e.Int32("n", 5)
 		e.Void("nil")
 		e.Void("twice")
 		e.Int32("twice", 1)
 		e.Str("", "no name")
-		e.Array("voids", func(e *fttest.Encoder) { e.Void(""); e.Void("") })
-		e.Array("some", func(e *fttest.Encoder) { e.Void(""); e.Int32("", 1) })
-		e.Array("none", func(e *fttest.Encoder) {})
+		e.Array("voids", func(e *encode.Encoder) { e.Void(""); e.Void("") })
+		e.Array("some", func(e *encode.Encoder) { e.Void(""); e.Int32("", 1) })
+		e.Array("none", func(e *encode.Encoder) {})
 	}))
 	checkVerdicts(t, m, []verdictCase{
 		{"n", Yes},

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func TestLike(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
+	m := one(t, encode.Table(func(e *encode.Encoder) {
 		e.Str("task", "shop.tasks.send_invoice")
 		e.Str("name", "größe €5")
 		e.Str("raw", "a\xffb")

@@ -8,7 +8,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -70,7 +70,7 @@ func TestMemosHoldNoSegment(t *testing.T) {
 	w := a.Writer()
 	header := wire.AppendContentHeaderPayload(nil, 0, wire.Property{
 		Name: "headers",
-		Raw:  fttest.Table(func(e *fttest.Encoder) { e.Int32("n", 1) }),
+		Raw:  encode.Table(func(e *encode.Encoder) { e.Int32("n", 1) }),
 	})
 	put := func() {
 		w.Begin(&wire.Delivery{Header: header, BodySize: 1000}, time.Now())
@@ -103,7 +103,7 @@ func TestMemosOfTwoArchives(t *testing.T) {
 	q := compile(t, "n = 1 AND NOT gone")
 	for _, n := range []int32{1, 2} {
 		a := archive.New(archive.Config{MaxBytes: 1 << 20})
-		table := fttest.Table(func(e *fttest.Encoder) { e.Int32("n", n) })
+		table := encode.Table(func(e *encode.Encoder) { e.Int32("n", n) })
 		appendMessage(a.Writer(), &testMessage{table: table})
 		x, memos := q.Matcher(nil, nil), NewMemos(a)
 		for m := range memos.Snapshot().Forward(0) {

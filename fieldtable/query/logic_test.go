@@ -5,11 +5,11 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func TestPrecedence(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) { e.Void("yes") }))
+	m := one(t, encode.Table(func(e *encode.Encoder) { e.Void("yes") }))
 	checkVerdicts(t, m, []verdictCase{
 		{"yes OR no AND no", Yes},
 		{"(yes OR no) AND no", No},
@@ -26,7 +26,7 @@ func TestPrecedence(t *testing.T) {
 }
 
 func TestFactsAreAskedBeforeTheTable(t *testing.T) {
-	s := archived(archive.Config{}, testMessage{table: fttest.Table(func(e *fttest.Encoder) { e.Int32("a", 1) })})
+	s := archived(archive.Config{}, testMessage{table: encode.Table(func(e *encode.Encoder) { e.Int32("a", 1) })})
 	m, err := s.Get(1)
 	if err != nil {
 		t.Fatal(err)

@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 func TestDamagedTable(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
+	m := one(t, encode.Table(func(e *encode.Encoder) {
 		e.Int32("retries", 3)
 		e.Int32("twice", 1)
 		e.Int32("twice", 2)
@@ -43,7 +43,7 @@ func TestDamagedTable(t *testing.T) {
 func TestWholeTableDamage(t *testing.T) {
 	tables := map[string][]byte{
 		"length truncated": {0, 0, 0},
-		"overrun":          fttest.Claiming(100, func(e *fttest.Encoder) { e.Int32("a", 1) }),
+		"overrun":          encode.Claiming(100, func(e *encode.Encoder) { e.Int32("a", 1) }),
 	}
 	for name, table := range tables {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func TestParseDecimalAccepts(t *testing.T) {
@@ -150,9 +150,9 @@ func TestNumbersCompareAsRationals(t *testing.T) {
 func TestFloatsEqualTheirDigits(t *testing.T) {
 	r := rand.New(rand.NewSource(12))
 	var scratch Scratch
-	check := func(e func(name string, e *fttest.Encoder), digits, below, above string) {
+	check := func(e func(name string, e *encode.Encoder), digits, below, above string) {
 		t.Helper()
-		m := one(t, fttest.Table(func(enc *fttest.Encoder) { e("f", enc) }))
+		m := one(t, encode.Table(func(enc *encode.Encoder) { e("f", enc) }))
 		for _, filter := range []string{
 			"f = " + digits, "f IN (1.5, " + digits + ")", "NOT f <> " + digits, "f <= " + digits, "f >= " + digits,
 			"f BETWEEN " + digits + " AND " + digits, "f > " + below, "f < " + above, "f <> " + below, "f BETWEEN " + below + " AND " + above,
@@ -167,7 +167,7 @@ func TestFloatsEqualTheirDigits(t *testing.T) {
 		if math.IsNaN(f) || math.IsInf(f, 0) || math.Abs(f) == math.MaxFloat64 {
 			continue
 		}
-		check(func(name string, e *fttest.Encoder) { e.Float64(name, f) }, shown(f, 64),
+		check(func(name string, e *encode.Encoder) { e.Float64(name, f) }, shown(f, 64),
 			shown(math.Nextafter(f, math.Inf(-1)), 64), shown(math.Nextafter(f, math.Inf(1)), 64))
 	}
 	for range 2000 {
@@ -176,7 +176,7 @@ func TestFloatsEqualTheirDigits(t *testing.T) {
 			continue
 		}
 		check(
-			func(name string, e *fttest.Encoder) { e.Float32(name, f) },
+			func(name string, e *encode.Encoder) { e.Float32(name, f) },
 			shown(float64(f), 32),
 			shown(
 				float64(math.Nextafter32(f, float32(math.Inf(-1)))),
@@ -197,7 +197,7 @@ func shown(f float64, bits int) string {
 }
 
 func TestDecimalLiteralsAgainstFloats(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
+	m := one(t, encode.Table(func(e *encode.Encoder) {
 		e.Float64("price", 19.99)
 		e.Float32("narrow", 19.99)
 		e.Float64("big", 1<<53)

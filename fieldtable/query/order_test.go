@@ -10,7 +10,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -44,7 +44,7 @@ func TestSortAgreesWithLess(t *testing.T) {
 			props:       randomProperties(r, randomTable(r)),
 		})
 	}
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		stored = append(stored, testMessage{table: s.Encoded})
 	}
 	snap := archived(archive.Config{MaxBytes: 64 << 20}, stored...)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 // numbered archives n messages over several segments, a second apart: n is the
@@ -23,7 +23,7 @@ func numberedArchive(n int) *archive.Archive {
 	for i := 1; i <= n; i++ {
 		appendMessage(a.Writer(), &testMessage{
 			received: testTime.Add(time.Duration(i) * time.Second),
-			table: fttest.Table(func(e *fttest.Encoder) {
+			table: encode.Table(func(e *encode.Encoder) {
 				e.Int32("n", int32(i))
 				if i%3 == 0 {
 					e.Str("mod3", fmt.Sprintf("v%d", i%4))
@@ -310,7 +310,7 @@ func TestMatcherOutlivesShapes(t *testing.T) {
 	var scratch Scratch
 	reused := map[uint16]map[*archive.Shape]bool{}
 	for i := range 20_000 {
-		seq := appendMessage(a.Writer(), &testMessage{table: fttest.Table(func(e *fttest.Encoder) {
+		seq := appendMessage(a.Writer(), &testMessage{table: encode.Table(func(e *encode.Encoder) {
 			e.Int32(fmt.Sprintf("k%d", i/500%50), 1)
 			e.Int32(fmt.Sprintf("k%d", i%5), 1)
 		})})
@@ -373,15 +373,15 @@ func TestExplain(t *testing.T) {
 }
 
 func TestNoAllocationPerMessage(t *testing.T) {
-	s := archived(archive.Config{}, testMessage{key: "a", table: fttest.Table(func(e *fttest.Encoder) {
+	s := archived(archive.Config{}, testMessage{key: "a", table: encode.Table(func(e *encode.Encoder) {
 		e.Int32("n", 3)
 		e.Str("mod3", "v2")
-		e.Array("x-death", func(e *fttest.Encoder) {
+		e.Array("x-death", func(e *encode.Encoder) {
 			for range 3 {
-				e.Nested("", func(e *fttest.Encoder) { e.Str("reason", "rejected") })
+				e.Nested("", func(e *encode.Encoder) { e.Str("reason", "rejected") })
 			}
 		})
-		e.Nested("map", func(e *fttest.Encoder) { e.Float64("f", 0.5) })
+		e.Nested("map", func(e *encode.Encoder) { e.Float64("f", 0.5) })
 	})})
 	m, err := s.Get(1)
 	if err != nil {

@@ -3,23 +3,23 @@ package query
 import (
 	"testing"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func TestPaths(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
-		e.Array("x-death", func(e *fttest.Encoder) {
-			e.Nested("", func(e *fttest.Encoder) {
+	m := one(t, encode.Table(func(e *encode.Encoder) {
+		e.Array("x-death", func(e *encode.Encoder) {
+			e.Nested("", func(e *encode.Encoder) {
 				e.Str("reason", "rejected")
 				e.Int64("count", 3)
-				e.Array("routing-keys", func(e *fttest.Encoder) { e.Str("", "a.b"); e.Str("", "c") })
+				e.Array("routing-keys", func(e *encode.Encoder) { e.Str("", "a.b"); e.Str("", "c") })
 			})
-			e.Nested("", func(e *fttest.Encoder) { e.Str("reason", "expired") })
+			e.Nested("", func(e *encode.Encoder) { e.Str("reason", "expired") })
 			e.Str("", "no table")
 		})
-		e.Nested("stamps", func(e *fttest.Encoder) {
+		e.Nested("stamps", func(e *encode.Encoder) {
 			e.Str("a.b", "dotted")
-			e.Nested("a", func(e *fttest.Encoder) { e.Int32("b", 1); e.Int32("b", 2) })
+			e.Nested("a", func(e *encode.Encoder) { e.Int32("b", 1); e.Int32("b", 2) })
 		})
 		e.Str("stamps.a", "flat")
 	}))
@@ -58,12 +58,12 @@ func TestPaths(t *testing.T) {
 }
 
 func TestDamageInsidePaths(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
-		e.Array("list", func(e *fttest.Encoder) {
+	m := one(t, encode.Table(func(e *encode.Encoder) {
+		e.Array("list", func(e *encode.Encoder) {
 			e.Int32("", 1)
 			e.Value("", 'Z', nil) // an unknown tag
 		})
-		e.Nested("map", func(e *fttest.Encoder) {
+		e.Nested("map", func(e *encode.Encoder) {
 			e.Str("good", "x")
 			e.Value("bad", 'Z', nil)
 		})

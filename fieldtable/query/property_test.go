@@ -9,7 +9,8 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -17,7 +18,7 @@ func pick[T any](r *rand.Rand, of ...T) T { return of[r.Intn(len(of))] }
 
 // randomTable writes few names and many coincidences, and now and then damage.
 func randomTable(r *rand.Rand) []byte {
-	table := fttest.Table(func(e *fttest.Encoder) {
+	table := encode.Table(func(e *encode.Encoder) {
 		for range r.Intn(6) {
 			randomField(r, e, 0)
 		}
@@ -35,7 +36,7 @@ func randomTable(r *rand.Rand) []byte {
 	return table
 }
 
-func randomField(r *rand.Rand, e *fttest.Encoder, depth int) {
+func randomField(r *rand.Rand, e *encode.Encoder, depth int) {
 	name := pick(r, "a", "b", "c", "a.b", "d e", "and")
 	switch r.Intn(20) {
 	case 0:
@@ -84,16 +85,16 @@ func randomField(r *rand.Rand, e *fttest.Encoder, depth int) {
 		e.Void(name)
 	case 15, 16, 17:
 		if depth < 3 {
-			e.Nested(name, func(e *fttest.Encoder) { randomInside(r, e, depth) })
+			e.Nested(name, func(e *encode.Encoder) { randomInside(r, e, depth) })
 		}
 	default:
 		if depth < 3 {
-			e.Array(name, func(e *fttest.Encoder) { randomInside(r, e, depth) })
+			e.Array(name, func(e *encode.Encoder) { randomInside(r, e, depth) })
 		}
 	}
 }
 
-func randomInside(r *rand.Rand, e *fttest.Encoder, depth int) {
+func randomInside(r *rand.Rand, e *encode.Encoder, depth int) {
 	for range r.Intn(4) {
 		randomField(r, e, depth+1)
 	}
@@ -354,7 +355,7 @@ func TestComparisonLaws(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	var scratch Scratch
 	for range 2000 {
-		m := one(t, fttest.Table(func(e *fttest.Encoder) { randomField(r, e, 3) }))
+		m := one(t, encode.Table(func(e *encode.Encoder) { randomField(r, e, 3) }))
 		path := pick(r, "a", "b", "c", "a.b", `"d e"`, `"and"`)
 		literal := strings.Fields(`5 0.1 acme 'acme' true 2023-11-14 1e400 void`)[r.Intn(8)]
 		for _, law := range [][2]string{
@@ -409,7 +410,7 @@ func FuzzMatch(f *testing.F) {
 	for range 50 {
 		f.Add(randomFilter(r, 2), randomTable(r))
 	}
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		f.Add("malformed() OR a[*] = 1", s.Encoded)
 	}
 	f.Fuzz(func(t *testing.T, src string, table []byte) {

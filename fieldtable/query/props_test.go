@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -17,7 +17,7 @@ func TestProperties(t *testing.T) {
 	text := func(name string) wire.Property { return wire.Property{Name: name, Raw: []byte("v-" + name)} }
 	s := archived(archive.Config{MaxBytes: 1 << 20}, testMessage{}, testMessage{
 		exchange: "amq.topic", key: "acme.orders.created", redelivered: true, received: testTime, bodySize: 1 << 40,
-		table: fttest.Table(func(e *fttest.Encoder) { e.Int32("a", 1); e.Int32("b", 2) }),
+		table: encode.Table(func(e *encode.Encoder) { e.Int32("a", 1); e.Int32("b", 2) }),
 		props: []wire.Property{
 			text(
 				"content_type",

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -17,12 +17,12 @@ func TestRemovedValuesAreUnknown(t *testing.T) {
 	}
 	s := archived(archive.Config{Redact: redact}, testMessage{
 		props: []wire.Property{{Name: "user_id", Raw: []byte("ann")}, {Name: "app_id", Raw: []byte("x")}},
-		table: fttest.Table(func(e *fttest.Encoder) {
+		table: encode.Table(func(e *encode.Encoder) {
 			e.Str("open", "v")
 			e.Str("secret", "acme")
-			e.Nested("outer", func(e *fttest.Encoder) { e.Int32("secret", 7) })
-			e.Array("list", func(e *fttest.Encoder) {
-				e.Nested("", func(e *fttest.Encoder) { e.Str("secret", "a") })
+			e.Nested("outer", func(e *encode.Encoder) { e.Int32("secret", 7) })
+			e.Array("list", func(e *encode.Encoder) {
+				e.Nested("", func(e *encode.Encoder) { e.Str("secret", "a") })
 			})
 		}),
 	})

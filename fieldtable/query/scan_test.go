@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 // TestQueriesDuringIngestAndEviction asks of snapshots while the writer goes on:
@@ -14,7 +14,7 @@ func TestQueriesDuringIngestAndEviction(t *testing.T) {
 	a := archive.New(archive.Config{MaxBytes: 512 << 10, SegmentBytes: 64 << 10, MaxShapes: 50})
 	tables := make([][]byte, 97)
 	for i := range tables {
-		tables[i] = fttest.Table(func(e *fttest.Encoder) {
+		tables[i] = encode.Table(func(e *encode.Encoder) {
 			e.Int32("n", int32(i))
 			if i%2 == 0 {
 				e.Str("even", "yes")

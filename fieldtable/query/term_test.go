@@ -9,7 +9,8 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -17,7 +18,7 @@ import (
 // for, in every dialect, and its opposite does not.
 func TestConditionsMatchWhatTheyWereWrittenFor(t *testing.T) {
 	r := rand.New(rand.NewSource(9))
-	tables := [][]byte{fttest.Table(func(e *fttest.Encoder) {
+	tables := [][]byte{encode.Table(func(e *encode.Encoder) {
 		e.Str("quote's", "it's\n\x00\xff\"\\")
 		e.Str("$x", "NULL")
 		e.Str("", "5")
@@ -36,7 +37,7 @@ func TestConditionsMatchWhatTheyWereWrittenFor(t *testing.T) {
 	for range 1000 {
 		tables = append(tables, randomTable(r))
 	}
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		if len(s.Encoded) < 5000 {
 			tables = append(tables, s.Encoded)
 		}

@@ -4,16 +4,16 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 func TestTypeOf(t *testing.T) {
-	m := one(t, fttest.Table(func(e *fttest.Encoder) {
+	m := one(t, encode.Table(func(e *encode.Encoder) {
 		e.Str("s", "x")
 		e.Int16("i16", 1)
 		e.Int16U("u", 1)
 		e.Void("nil")
-		e.Array("a", func(e *fttest.Encoder) { e.Int32("", 1); e.Str("", "x") })
+		e.Array("a", func(e *encode.Encoder) { e.Int32("", 1); e.Str("", "x") })
 	}))
 	checkVerdicts(t, m, []verdictCase{
 		{"type(s) = 'S'", Yes},
@@ -38,7 +38,7 @@ func TestTypeOf(t *testing.T) {
 		{"type(a[*]) <> S", Yes},
 		{"type(a[*]) = void", No},
 	})
-	m = one(t, fttest.Table(func(e *fttest.Encoder) { e.Int64("l", 1) }))
+	m = one(t, encode.Table(func(e *encode.Encoder) { e.Int64("l", 1) }))
 	var s Scratch
 	if got := compile(t, "type(l) = uint64").Match(m, fieldtable.Spec091(), &s); got != Yes {
 		t.Errorf("l under spec-0-9-1: %v", got)

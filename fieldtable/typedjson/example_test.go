@@ -4,12 +4,12 @@ import (
 	"fmt"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
 func ExampleAppendDecode() {
-	encoded := fttest.Table(func(e *fttest.Encoder) {
+	encoded := encode.Table(func(e *encode.Encoder) {
 		e.Int64("big", 9007199254740993)
 		e.Str("k", "first")
 		e.Str("k", "second")
@@ -19,7 +19,7 @@ func ExampleAppendDecode() {
 }
 
 func ExampleAppendText() {
-	encoded := fttest.Table(func(e *fttest.Encoder) {
+	encoded := encode.Table(func(e *encode.Encoder) {
 		e.Str("tenant", "t7")
 		e.Value("bad", 'Z', nil)
 	})

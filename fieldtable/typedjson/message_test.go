@@ -10,7 +10,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
@@ -30,11 +30,11 @@ func TestMessagesRoundTrip(t *testing.T) {
 		r.Read(b)
 		return b
 	}
-	specimens := fttest.Specimens()
+	all := specimens.Specimens()
 	for n := range 2000 {
 		props := []wire.Property{
 			{Name: "content_type", Raw: octets(20)},
-			{Name: "headers", Raw: specimens[n%len(specimens)].Encoded},
+			{Name: "headers", Raw: all[n%len(all)].Encoded},
 			{Name: "priority", Raw: []byte{byte(r.Intn(256))}},
 			{Name: "timestamp", Raw: append(make([]byte, 3), 0, 0xff, 0, 0, 1)},
 		}

@@ -10,7 +10,8 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
@@ -49,12 +50,12 @@ func TestStreamsWriteWhatIsAppended(t *testing.T) {
 		table []byte
 		body  []byte
 	}{
-		{"empty", fttest.Table(func(*fttest.Encoder) {}), nil},
-		{"a mix", fttest.Mix(rand.New(rand.NewSource(1))), []byte("body")},
+		{"empty", encode.Table(func(*encode.Encoder) {}), nil},
+		{"a mix", specimens.Mix(rand.New(rand.NewSource(1))), []byte("body")},
 		{"many fields", append([]byte{0, 0x06, 0x1a, 0x80}, bytes.Repeat([]byte{0, 'V'}, 200_000)...), nil},
-		{"a long text", fttest.Table(func(e *fttest.Encoder) { e.Str("a", long); e.Str("b", "x"+long) }), nil},
-		{"no text", fttest.Table(func(e *fttest.Encoder) { e.Str("a", "\xff"+long) }), nil},
-		{"a long body", fttest.Table(func(*fttest.Encoder) {}), bytes.Repeat([]byte("body"), 100_001)},
+		{"a long text", encode.Table(func(e *encode.Encoder) { e.Str("a", long); e.Str("b", "x"+long) }), nil},
+		{"no text", encode.Table(func(e *encode.Encoder) { e.Str("a", "\xff"+long) }), nil},
+		{"a long body", encode.Table(func(*encode.Encoder) {}), bytes.Repeat([]byte("body"), 100_001)},
 		{"damage", []byte{0, 0, 0, 9, 1, 'k', 'Z'}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,16 +7,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
 func TestText(t *testing.T) {
-	encoded := fttest.Table(func(e *fttest.Encoder) {
+	encoded := encode.Table(func(e *encode.Encoder) {
 		e.Str("lang", "py")
 		e.Int16("retries", 3)
-		e.Array("x-death", func(e *fttest.Encoder) {
-			e.Nested("", func(e *fttest.Encoder) {
+		e.Array("x-death", func(e *encode.Encoder) {
+			e.Nested("", func(e *encode.Encoder) {
 				e.Int64("count", 1)
 				e.Timestamp("time", 1_700_000_000)
 				e.Value("bad", 'Z', []byte{1, 2})
@@ -27,7 +28,7 @@ func TestText(t *testing.T) {
 		e.Char8("grade", 'A')
 		e.Value("two", 't', []byte{2})
 		e.Str("\u202Eevil\n", "bell\a\u202E \xe2\x80")
-		e.Nested("none", func(*fttest.Encoder) {})
+		e.Nested("none", func(*encode.Encoder) {})
 		e.Timestamp("late", 1_700_000_000_123)
 	})
 	want := `dialect lenient, length 152
@@ -60,7 +61,7 @@ other readings:
 }
 
 func TestTextOffersDialects(t *testing.T) {
-	encoded := fttest.Table(func(e *fttest.Encoder) { e.ShortStr("k", "hello") })
+	encoded := encode.Table(func(e *encode.Encoder) { e.ShortStr("k", "hello") })
 	before, after := `dialect rabbitmq, length 9
       4  s     int16      k = 1384
       9  !     name_truncated  the name is longer than what is left of the table, at byte 9 (0x9)
@@ -78,7 +79,7 @@ other readings:
 }
 
 func TestTextIsSafeForTerminals(t *testing.T) {
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		for _, d := range fieldtable.Dialects() {
 			checkText(t, s.Encoded, d)
 		}

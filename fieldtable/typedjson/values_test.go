@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
 )
 
@@ -290,14 +291,14 @@ func TestAppendString(t *testing.T) {
 
 // Whatever is in a table, the output is one line of JSON that says the same to a JSON reader.
 func TestAlwaysJSON(t *testing.T) {
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		for _, d := range fieldtable.Dialects() {
 			checkJSON(t, s.Encoded, d)
 		}
 	}
 	r := rand.New(rand.NewSource(1))
 	for range 200 {
-		checkJSON(t, fttest.Mix(r), fieldtable.Lenient())
+		checkJSON(t, specimens.Mix(r), fieldtable.Lenient())
 	}
 }
 
@@ -350,10 +351,10 @@ func checkJSON(t testing.TB, encoded []byte, d *fieldtable.Dialect) {
 
 // Many errors cost no more than many values: each knows its path without searching for it.
 func TestManyErrorsAreCheap(t *testing.T) {
-	encoded := fttest.Table(func(e *fttest.Encoder) {
-		e.Array("a", func(e *fttest.Encoder) {
+	encoded := encode.Table(func(e *encode.Encoder) {
+		e.Array("a", func(e *encode.Encoder) {
 			for range 100_000 {
-				e.Nested("", func(e *fttest.Encoder) { e.Raw(1) })
+				e.Nested("", func(e *encode.Encoder) { e.Raw(1) })
 			}
 		})
 	})
@@ -371,7 +372,7 @@ func TestManyErrorsAreCheap(t *testing.T) {
 }
 
 func FuzzTypedJSON(f *testing.F) {
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		if len(s.Encoded) < 5000 {
 			f.Add(uint8(0), s.Encoded)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
 	"github.com/headerglass/headerglass/views/viewtest"
@@ -79,24 +79,24 @@ func TestDiff(t *testing.T) {
 }
 
 func TestDiffOfTypesDuplicatesAndDamage(t *testing.T) {
-	message := func(seq uint64, write func(*fttest.Encoder)) facts.Message {
-		return facts.Message{Seq: seq, HasHeaders: true, Headers: fttest.Table(write)}
+	message := func(seq uint64, write func(*encode.Encoder)) facts.Message {
+		return facts.Message{Seq: seq, HasHeaders: true, Headers: encode.Table(write)}
 	}
 	d := Build([]facts.Message{
-		message(1, func(e *fttest.Encoder) {
+		message(1, func(e *encode.Encoder) {
 			e.Int32("n", 7)
-			e.Nested("t", func(e *fttest.Encoder) { e.Str("a#1", "x") })
+			e.Nested("t", func(e *encode.Encoder) { e.Str("a#1", "x") })
 			e.Str("long", strings.Repeat("x", 300)+"1")
 			e.Float64("nan", 0)
 		}),
-		message(2, func(e *fttest.Encoder) {
+		message(2, func(e *encode.Encoder) {
 			e.Int64("n", 7)
 			e.Str("t", "table")
 			e.Str("long", strings.Repeat("x", 300)+"2")
 			e.Float64("nan", 0)
 			e.Value("bad", 'Z', nil)
 		}),
-		message(3, func(e *fttest.Encoder) { e.Int32("n", 7) }),
+		message(3, func(e *encode.Encoder) { e.Int32("n", 7) }),
 	}, nil, address.Links{})
 	got := diffLines(d)
 	for _, want := range []string{
@@ -129,7 +129,7 @@ func TestDiffOfTypesDuplicatesAndDamage(t *testing.T) {
 
 func TestDiffOfRemovedValues(t *testing.T) {
 	m := func(seq uint64, value string) facts.Message {
-		table := fttest.Table(func(e *fttest.Encoder) { e.Str("token", value) })
+		table := encode.Table(func(e *encode.Encoder) { e.Str("token", value) })
 		at := strings.Index(string(table), value)
 		return facts.Message{
 			Seq:        seq,

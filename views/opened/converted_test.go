@@ -7,7 +7,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
@@ -47,7 +47,7 @@ func TestConverted(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			table := fieldtable.Table{}
 			if c.header != "" {
-				table = fieldtable.View(fttest.Table(func(e *fttest.Encoder) { e.Str(c.header, "x") }), nil)
+				table = fieldtable.View(encode.Table(func(e *encode.Encoder) { e.Str(c.header, "x") }), nil)
 			}
 			got := buildConverted(facts.Message{Properties: c.properties}, table, TreeOptions{})
 			switch {
@@ -65,7 +65,7 @@ func TestConverted(t *testing.T) {
 // A part is laid open on its tab, with what was removed left out.
 func TestConvertedIsLaidOpen(t *testing.T) {
 	o := TreeOptions{Links: address.Links{State: address.State{Tab: address.TabLaidOpen}}}
-	encoded := fttest.Table(func(e *fttest.Encoder) {
+	encoded := encode.Table(func(e *encode.Encoder) {
 		e.Bytes("x-amqp-1.0-properties", octetsOf(t, "005373c00501a1026964"))
 		e.Bytes("x-amqp-1.0-app-properties", octetsOf(t, "005374c1010000"))
 	})

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/viewtest"
 )
@@ -41,7 +41,7 @@ func TestPackOf(t *testing.T) {
 	if packOf([]byte("task"), true) != PackCelery || packOf([]byte("tenant"), true) != PackOther {
 		t.Error("Celery's names are not told from others")
 	}
-	if !isCelery(fieldtable.View(fttest.Celery(rand.New(rand.NewSource(1))), fieldtable.Lenient()).Scan()) {
+	if !isCelery(fieldtable.View(specimens.Celery(rand.New(rand.NewSource(1))), fieldtable.Lenient()).Scan()) {
 		t.Error("a task of Celery's is not recognised")
 	}
 }

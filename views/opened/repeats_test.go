@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/views/address"
 )
 
 // repeatedTable has tenant n times among three other names.
 func repeatedTable(n int) []byte {
-	return fttest.Table(func(e *fttest.Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		e.Str("a", "x")
 		for i := range n {
 			e.Str("tenant", strconv.Itoa(i%10))

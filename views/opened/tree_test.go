@@ -9,8 +9,9 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/kit"
 	"github.com/headerglass/headerglass/views/viewtest"
@@ -105,12 +106,12 @@ func TestTreeValuesAreExact(t *testing.T) {
 }
 
 func TestTreeMarksDuplicates(t *testing.T) {
-	tree := build(fttest.Table(func(e *fttest.Encoder) {
+	tree := build(encode.Table(func(e *encode.Encoder) {
 		e.Str("a", "1")
 		e.Str("b", "1")
 		e.Str("a", "2")
 		e.Str("a", "3")
-		e.Nested("a2", func(e *fttest.Encoder) { e.Str("b", "x") })
+		e.Nested("a2", func(e *encode.Encoder) { e.Str("b", "x") })
 	}), address.State{})
 	var got []string
 	for _, n := range tree.Nodes {
@@ -216,9 +217,9 @@ func TestTreePages(t *testing.T) {
 
 func TestTreeShowsOneValueAlone(t *testing.T) {
 	long := strings.Repeat("0123456789abcdé", 10_000)
-	encoded := fttest.Table(func(e *fttest.Encoder) {
+	encoded := encode.Table(func(e *encode.Encoder) {
 		e.Int32("n", 7)
-		e.Array("list", func(e *fttest.Encoder) { e.Str("", long) })
+		e.Array("list", func(e *encode.Encoder) { e.Str("", long) })
 	})
 	whole := build(encoded, address.State{})
 	n := whole.Nodes[2]
@@ -257,9 +258,9 @@ func TestTreeShowsOneValueAlone(t *testing.T) {
 
 func TestTreeIsBounded(t *testing.T) {
 	t.Run("rows", func(t *testing.T) {
-		encoded := fttest.Table(func(e *fttest.Encoder) {
+		encoded := encode.Table(func(e *encode.Encoder) {
 			for range 400 {
-				e.Array("a", func(e *fttest.Encoder) {
+				e.Array("a", func(e *encode.Encoder) {
 					for range 90 {
 						e.Void("")
 					}
@@ -275,7 +276,7 @@ func TestTreeIsBounded(t *testing.T) {
 		}
 	})
 	t.Run("texts", func(t *testing.T) {
-		encoded := fttest.Table(func(e *fttest.Encoder) {
+		encoded := encode.Table(func(e *encode.Encoder) {
 			for range 100 {
 				e.Str("s", strings.Repeat("x", 60_000))
 			}
@@ -292,7 +293,7 @@ func TestTreeIsBounded(t *testing.T) {
 		}
 	})
 	t.Run("duplicates", func(t *testing.T) {
-		encoded := fttest.Table(func(e *fttest.Encoder) {
+		encoded := encode.Table(func(e *encode.Encoder) {
 			for range 100_000 {
 				e.Void("k")
 			}
@@ -305,11 +306,11 @@ func TestTreeIsBounded(t *testing.T) {
 }
 
 func TestTreeSorts(t *testing.T) {
-	tree := build(fttest.Table(func(e *fttest.Encoder) {
+	tree := build(encode.Table(func(e *encode.Encoder) {
 		e.Str("b", "1")
 		e.Str("a", "2")
 		e.Str("b", "3")
-		e.Array("A", func(e *fttest.Encoder) {
+		e.Array("A", func(e *encode.Encoder) {
 			e.Int32("", 2)
 			e.Int32("", 1)
 		})
@@ -416,23 +417,23 @@ func TestConditionsAreFilters(t *testing.T) {
 		"[0]",
 	}
 	tables := [][]byte{viewtest.RichTable()}
-	for _, write := range []func(e *fttest.Encoder, name string){
-		func(e *fttest.Encoder, name string) { e.Str(name, "it's") },
-		func(e *fttest.Encoder, name string) { e.Int32(name, -5) },
-		func(e *fttest.Encoder, name string) {
-			e.Nested(name, func(e *fttest.Encoder) {
+	for _, write := range []func(e *encode.Encoder, name string){
+		func(e *encode.Encoder, name string) { e.Str(name, "it's") },
+		func(e *encode.Encoder, name string) { e.Int32(name, -5) },
+		func(e *encode.Encoder, name string) {
+			e.Nested(name, func(e *encode.Encoder) {
 				e.Str("in.ner", "x\ny")
 				e.Str("plain", "\xff")
 			})
 		},
 	} {
-		tables = append(tables, fttest.Table(func(e *fttest.Encoder) {
+		tables = append(tables, encode.Table(func(e *encode.Encoder) {
 			for _, name := range names {
 				write(e, name)
 			}
 		}))
 	}
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		tables = append(tables, s.Encoded)
 	}
 	checked := 0
@@ -517,7 +518,7 @@ func TestEveryTruncation(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		for _, d := range fieldtable.Dialects() {
 			check(t, s.Encoded, d)
 		}
@@ -538,9 +539,9 @@ func TestEveryTruncation(t *testing.T) {
 }
 
 func TestHexRoles(t *testing.T) {
-	encoded := fttest.Table(func(e *fttest.Encoder) {
+	encoded := encode.Table(func(e *encode.Encoder) {
 		e.Str("ab", "xyz")
-		e.Array("l", func(e *fttest.Encoder) { e.Int8("", 7) })
+		e.Array("l", func(e *encode.Encoder) { e.Int8("", 7) })
 	})
 	//         0       4  5    7  8       12   15 16 17 18      22 23
 	want := "L0:0-4 L4:4-5 N4:5-7 T4:7-8 L4:8-12 V4:12-15 L15:15-16 N15:16-17 T15:17-18 L15:18-22 T22:22-23 V22:23-24"
@@ -566,7 +567,7 @@ func TestHexRoles(t *testing.T) {
 }
 
 func TestHexMarksARange(t *testing.T) {
-	encoded := fttest.Table(func(e *fttest.Encoder) { e.Str("ab", "xyzxyzxyzxyz") })
+	encoded := encode.Table(func(e *encode.Encoder) { e.Str("ab", "xyzxyzxyzxyz") })
 	hex := BuildHex(encoded, fieldtable.View(encoded, nil), 0, address.Links{State: address.State{Bytes: archive.Span{
 		From: 6,
 		To:   14,

@@ -7,7 +7,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/views/viewtest"
 )
 
@@ -97,33 +97,33 @@ func TestDeaths(t *testing.T) {
 }
 
 func TestDeathsWithoutUsableCounts(t *testing.T) {
-	entry := func(write func(e *fttest.Encoder)) func(e *fttest.Encoder) {
-		return func(e *fttest.Encoder) { e.Nested("", write) }
+	entry := func(write func(e *encode.Encoder)) func(e *encode.Encoder) {
+		return func(e *encode.Encoder) { e.Nested("", write) }
 	}
-	two := entry(func(e *fttest.Encoder) { e.Int64("count", 2) })
+	two := entry(func(e *encode.Encoder) { e.Int64("count", 2) })
 	for _, c := range []struct {
 		name  string
-		other func(e *fttest.Encoder)
+		other func(e *encode.Encoder)
 		want  string
 	}{
-		{"all counted", entry(func(e *fttest.Encoder) { e.Int64("count", 1) }), "Dead-lettered 3 times, in 2 entries."},
-		{"void", entry(func(e *fttest.Encoder) { e.Void("count") }), "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
-		{"a fraction", entry(func(e *fttest.Encoder) { e.Float64("count", 1.5) }), "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
-		{"negative", entry(func(e *fttest.Encoder) { e.Int64("count", -1) }), "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
-		{"none", entry(func(e *fttest.Encoder) {}), "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
-		{"no table", func(e *fttest.Encoder) { e.Int64("", 7) }, "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
+		{"all counted", entry(func(e *encode.Encoder) { e.Int64("count", 1) }), "Dead-lettered 3 times, in 2 entries."},
+		{"void", entry(func(e *encode.Encoder) { e.Void("count") }), "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
+		{"a fraction", entry(func(e *encode.Encoder) { e.Float64("count", 1.5) }), "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
+		{"negative", entry(func(e *encode.Encoder) { e.Int64("count", -1) }), "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
+		{"none", entry(func(e *encode.Encoder) {}), "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
+		{"no table", func(e *encode.Encoder) { e.Int64("", 7) }, "Dead-lettered at least 2 times, in 2 entries; one entry has no usable count."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := deathsOf(t, fttest.Table(func(e *fttest.Encoder) {
-				e.Array("x-death", func(e *fttest.Encoder) { two(e); c.other(e) })
+			d := deathsOf(t, encode.Table(func(e *encode.Encoder) {
+				e.Array("x-death", func(e *encode.Encoder) { two(e); c.other(e) })
 			}))
 			if got := deathsSentence(d); !strings.HasPrefix(got, c.want+" The latest") {
 				t.Errorf("says %q", got)
 			}
 		})
 	}
-	none := deathsOf(t, fttest.Table(func(e *fttest.Encoder) {
-		e.Array("x-death", entry(func(e *fttest.Encoder) { e.Void("count") }))
+	none := deathsOf(t, encode.Table(func(e *encode.Encoder) {
+		e.Array("x-death", entry(func(e *encode.Encoder) { e.Void("count") }))
 	}))
 	if got := deathsSentence(none); !strings.HasPrefix(
 		got,
@@ -135,23 +135,23 @@ func TestDeathsWithoutUsableCounts(t *testing.T) {
 
 // The flat headers tell the first and the last death where x-death tells nothing.
 func TestFlatDeaths(t *testing.T) {
-	flat := func(e *fttest.Encoder) {
+	flat := func(e *encode.Encoder) {
 		e.Str("x-first-death-queue", "orders")
 		e.Str("x-first-death-reason", "expired")
 		e.Str("x-first-death-exchange", "")
 	}
 	for _, c := range []struct {
 		name  string
-		death func(e *fttest.Encoder)
+		death func(e *encode.Encoder)
 		rows  int
 	}{
-		{"alone", func(e *fttest.Encoder) {}, 0},
-		{"beside a text", func(e *fttest.Encoder) { e.Str("x-death", "x") }, 0},
-		{"beside a table", func(e *fttest.Encoder) { e.Nested("x-death", func(e *fttest.Encoder) {}) }, 0},
-		{"beside an empty array", func(e *fttest.Encoder) { e.Array("x-death", func(e *fttest.Encoder) {}) }, 0},
+		{"alone", func(e *encode.Encoder) {}, 0},
+		{"beside a text", func(e *encode.Encoder) { e.Str("x-death", "x") }, 0},
+		{"beside a table", func(e *encode.Encoder) { e.Nested("x-death", func(e *encode.Encoder) {}) }, 0},
+		{"beside an empty array", func(e *encode.Encoder) { e.Array("x-death", func(e *encode.Encoder) {}) }, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := deathsOf(t, fttest.Table(func(e *fttest.Encoder) { c.death(e); flat(e) }))
+			d := deathsOf(t, encode.Table(func(e *encode.Encoder) { c.death(e); flat(e) }))
 			if len(d.Flat) != 1 || len(d.Rows) != c.rows {
 				t.Fatalf("%+v", d)
 			}
@@ -168,33 +168,33 @@ func TestOddDeaths(t *testing.T) {
 	if _, ok := buildDeaths(fieldtable.View(viewtest.RichTable()[:4], fieldtable.Lenient()), TreeOptions{}); ok {
 		t.Error("an x-death where there is none")
 	}
-	text := fttest.Table(func(e *fttest.Encoder) { e.Str("x-death", "no") })
+	text := encode.Table(func(e *encode.Encoder) { e.Str("x-death", "no") })
 	if d := deathsOf(t, text); !strings.Contains(d.Odd, "longstr") || len(d.Rows) > 0 {
 		t.Errorf("a text as x-death: %+v", d)
 	}
-	twice := fttest.Table(func(e *fttest.Encoder) {
+	twice := encode.Table(func(e *encode.Encoder) {
 		e.Array(
 			"x-death",
-			func(e *fttest.Encoder) { e.Nested("", func(e *fttest.Encoder) { e.Str("queue", "first") }) },
+			func(e *encode.Encoder) { e.Nested("", func(e *encode.Encoder) { e.Str("queue", "first") }) },
 		)
 		e.Str("x-death", "second")
 	})
 	if d := deathsOf(t, twice); d.Fields != 2 || len(d.Rows) != 1 || d.Rows[0].Queue.text() != "first" {
 		t.Errorf("two headers: %+v", d)
 	}
-	cut := fttest.Table(func(e *fttest.Encoder) {
-		e.Array("x-death", func(e *fttest.Encoder) {
-			e.Nested("", func(e *fttest.Encoder) { e.Str("queue", "kept") })
+	cut := encode.Table(func(e *encode.Encoder) {
+		e.Array("x-death", func(e *encode.Encoder) {
+			e.Nested("", func(e *encode.Encoder) { e.Str("queue", "kept") })
 			e.Raw('F', 0, 0, 1)
 		})
 	})
 	if d := deathsOf(t, cut); d.Damage == nil || d.Damage.Reason() != "length_truncated" || len(d.Rows) != 1 {
 		t.Errorf("a cut array: %+v", d)
 	}
-	many := fttest.Table(func(e *fttest.Encoder) {
-		e.Array("x-death", func(e *fttest.Encoder) {
+	many := encode.Table(func(e *encode.Encoder) {
+		e.Array("x-death", func(e *encode.Encoder) {
 			for range maxDeaths + 5 {
-				e.Nested("", func(e *fttest.Encoder) { e.Int64("count", 1<<62) })
+				e.Nested("", func(e *encode.Encoder) { e.Int64("count", 1<<62) })
 			}
 		})
 	})

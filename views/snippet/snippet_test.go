@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
@@ -43,7 +43,7 @@ func codeOf(t testing.TB, lang string, m facts.Message, at int) string {
 
 // typedTable has one header of each kind of value, small enough to be checked by hand.
 func typedTable() []byte {
-	return fttest.Table(func(e *fttest.Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		e.Bool("t", true)
 		e.Int8("b", -128)
 		e.Uint8("B", 255)
@@ -62,10 +62,10 @@ func typedTable() []byte {
 		e.Bytes("x", []byte{0, 0xff, 'a'})
 		e.Timestamp("T", 1795960942)
 		e.Void("V")
-		e.Array("A", func(e *fttest.Encoder) { e.Int32("", 1); e.Void("") })
-		e.Nested("F", func(e *fttest.Encoder) { e.Str("k", "v") })
+		e.Array("A", func(e *encode.Encoder) { e.Int32("", 1); e.Void("") })
+		e.Nested("F", func(e *encode.Encoder) { e.Str("k", "v") })
 		e.Str("S", "again")
-		e.Nested("none", func(*fttest.Encoder) {})
+		e.Nested("none", func(*encode.Encoder) {})
 	})
 }
 
@@ -99,21 +99,21 @@ func hostileTable() []byte {
 		`"); panic("x"); ("`, `'); import os; os._exit(3) #`, "`id`", "$(touch /tmp/x)", "${HOME}", `\u000a System.exit(3); //`, `\u0022+x+\u0022`, "*/ /* // # --", "'\\''", `\`, `\\`, `"`, `'`,
 		"\u2028\u2029\u0085", "\r\n", "\x00\x01\x7f", "</script><pre>", "\u202eabc", "é", "😀", "__proto__", "constructor", "1", "-1", "", "!", "%s %d {{.}}", "\\N{DIGIT ONE}", "b'x'", "\"\"\"", "'''", "\\x41", "!!", "~",
 	}
-	return fttest.Table(func(e *fttest.Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		for i, s := range texts {
 			e.Str(s, texts[len(texts)-1-i])
 		}
 		e.Str("bad\xff", "x\xfe")
 		e.Bytes("bytes", []byte(strings.Join(texts, "\xff")))
-		e.Nested("nested", func(e *fttest.Encoder) {
+		e.Nested("nested", func(e *encode.Encoder) {
 			for _, s := range texts {
 				if s != "!" {
 					e.Str(s, s)
 				}
 			}
 		})
-		e.Nested("trap", func(e *fttest.Encoder) { e.Str("!", "int8"); e.Str("value", "x") })
-		e.Array("array", func(e *fttest.Encoder) {
+		e.Nested("trap", func(e *encode.Encoder) { e.Str("!", "int8"); e.Str("value", "x") })
+		e.Array("array", func(e *encode.Encoder) {
 			for _, s := range texts {
 				e.Str("", s)
 			}
@@ -200,7 +200,7 @@ func TestCodeReadsBack(t *testing.T) {
 			"rich":    viewtest.RichTable(),
 			"typed":   typedTable(),
 			"hostile": hostileTable(),
-			"empty":   fttest.Table(func(*fttest.Encoder) {}),
+			"empty":   encode.Table(func(*encode.Encoder) {}),
 		} {
 			if l.name == "java" && (name == "rich" || name == "empty") {
 				continue // each takes seconds to compile; the other two have every kind of value

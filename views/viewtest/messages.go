@@ -3,17 +3,17 @@ package viewtest
 import (
 	"time"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/facts"
 )
 
 // DiffMessages are two messages that differ in every way.
 func DiffMessages() []facts.Message {
-	message := func(seq uint64, m facts.Message, write func(*fttest.Encoder)) facts.Message {
+	message := func(seq uint64, m facts.Message, write func(*encode.Encoder)) facts.Message {
 		m.Seq, m.Received, m.HasHeaders, m.Headers = seq, Now.Add(
 			-time.Duration(seq)*time.Second,
-		), true, fttest.Table(
+		), true, encode.Table(
 			write,
 		)
 		m.BodySize = uint64(len(m.Body))
@@ -25,25 +25,25 @@ func DiffMessages() []facts.Message {
 			RoutingKey: []byte("acme.orders"),
 			Body:       []byte("one"),
 			Properties: Properties(),
-		}, func(e *fttest.Encoder) {
+		}, func(e *encode.Encoder) {
 			e.Str("tenant", "acme")
 			e.Int32("retries", 5)
 			e.Str("dup", "a")
 			e.Str("dup", "b")
-			e.Nested("ctx", func(e *fttest.Encoder) { e.Str("user", "u-1"); e.Bool("admin", false) })
-			e.Array("path", func(e *fttest.Encoder) { e.Str("", "x"); e.Int64("", 1) })
+			e.Nested("ctx", func(e *encode.Encoder) { e.Str("user", "u-1"); e.Bool("admin", false) })
+			e.Array("path", func(e *encode.Encoder) { e.Str("", "x"); e.Int64("", 1) })
 			e.Void("none")
 		}),
 		message(19, facts.Message{
 			RoutingKey: []byte("acme.orders"),
 			Body:       []byte("two"),
 			Properties: Properties()[:3],
-		}, func(e *fttest.Encoder) {
+		}, func(e *encode.Encoder) {
 			e.Str("retries", "5")
 			e.Str("tenant", "acme")
 			e.Str("dup", "a")
-			e.Nested("ctx", func(e *fttest.Encoder) { e.Str("user", "u-2"); e.Bool("admin", false) })
-			e.Array("path", func(e *fttest.Encoder) { e.Str("", "x"); e.Int64("", 2) })
+			e.Nested("ctx", func(e *encode.Encoder) { e.Str("user", "u-2"); e.Bool("admin", false) })
+			e.Array("path", func(e *encode.Encoder) { e.Str("", "x"); e.Int64("", 2) })
 			e.Str("<script>", "\u202e")
 			e.Void("none")
 		}),

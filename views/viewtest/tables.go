@@ -3,36 +3,36 @@ package viewtest
 import (
 	"time"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 // DeathsTable has an x-death with everything that can be odd about one.
 func DeathsTable() []byte {
-	return fttest.Table(func(e *fttest.Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		e.Str("tenant", "acme")
-		e.Array("x-death", func(e *fttest.Encoder) {
-			e.Nested("", func(e *fttest.Encoder) {
+		e.Array("x-death", func(e *encode.Encoder) {
+			e.Nested("", func(e *encode.Encoder) {
 				e.Int64("count", 3)
 				e.Str("reason", "expired")
 				e.Str("queue", "orders.retry")
 				e.Timestamp("time", 1795960000)
 				e.Str("exchange", "")
-				e.Array("routing-keys", func(e *fttest.Encoder) {
+				e.Array("routing-keys", func(e *encode.Encoder) {
 					e.Str("", "orders.retry")
 					e.Str("", "<b>cc</b>")
 				})
 				e.Str("original-expiration", "30000")
 			})
-			e.Nested("", func(e *fttest.Encoder) {
+			e.Nested("", func(e *encode.Encoder) {
 				e.Int32("count", 1)
 				e.Str("reason", "rejected")
 				e.Str("queue", "orders")
 				e.Timestamp("time", 1795950000)
 				e.Str("exchange", "amq.topic")
-				e.Array("routing-keys", func(e *fttest.Encoder) { e.Str("", "acme.orders.created") })
+				e.Array("routing-keys", func(e *encode.Encoder) { e.Str("", "acme.orders.created") })
 			})
 			e.Str("", "no table")
-			e.Nested("", func(e *fttest.Encoder) {
+			e.Nested("", func(e *encode.Encoder) {
 				e.Str("queue", "audit")
 				e.Value("count", 'Z', []byte("?"))
 			})
@@ -42,7 +42,7 @@ func DeathsTable() []byte {
 
 // GuessesTable has headers of several senders and texts that look like something.
 func GuessesTable() []byte {
-	return fttest.Table(func(e *fttest.Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		e.Str("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 		e.Str("tenant", "acme")
 		e.Str("MT-Fault-Timestamp", "2026-11-29T03:04:05.0000000Z")
@@ -61,17 +61,17 @@ var Now = time.Date(2026, 11, 29, 14, 3, 22, 481_000_000, time.UTC)
 
 // RichTable holds every type, duplicates, guesses and nesting.
 func RichTable() []byte {
-	return fttest.Table(func(e *fttest.Encoder) {
-		e.Array("x-death", func(e *fttest.Encoder) {
-			e.Nested("", func(e *fttest.Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
+		e.Array("x-death", func(e *encode.Encoder) {
+			e.Nested("", func(e *encode.Encoder) {
 				e.Int64("count", 3)
 				e.Str("reason", "expired")
 				e.Str("queue", "orders.retry")
 				e.Timestamp("time", 1795960000)
 				e.Str("exchange", "")
-				e.Array("routing-keys", func(e *fttest.Encoder) { e.Str("", "acme.orders.created") })
+				e.Array("routing-keys", func(e *encode.Encoder) { e.Str("", "acme.orders.created") })
 			})
-			e.Nested("", func(e *fttest.Encoder) {
+			e.Nested("", func(e *encode.Encoder) {
 				e.Int64("count", 1)
 				e.Str("reason", "rejected")
 				e.Str("queue", "orders")
@@ -97,15 +97,15 @@ func RichTable() []byte {
 		e.Bytes("digest", []byte{0xde, 0xad, 0xbe, 0xef, 0, 1, 2, 3, 'h', 'e', 'l', 'l', 'o'})
 		e.Str("latin1", "Gr\xfc\xdfe")
 		e.Str("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
-		e.Nested("nothing-in-it", func(*fttest.Encoder) {})
+		e.Nested("nothing-in-it", func(*encode.Encoder) {})
 	})
 }
 
 // DamagedTable is damaged inside a nested table and at its end.
 func DamagedTable() []byte {
-	return fttest.Table(func(e *fttest.Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		e.Str("tenant", "acme")
-		e.Nested("context", func(e *fttest.Encoder) {
+		e.Nested("context", func(e *encode.Encoder) {
 			e.Str("user", "u-1")
 			e.Value("odd", 'Z', []byte("\x01\x02\x03 whatever follows cannot be skipped"))
 		})
@@ -116,20 +116,20 @@ func DamagedTable() []byte {
 
 // DeepTable nests as many tables.
 func DeepTable(depth int) []byte {
-	var nest func(e *fttest.Encoder, left int)
-	nest = func(e *fttest.Encoder, left int) {
+	var nest func(e *encode.Encoder, left int)
+	nest = func(e *encode.Encoder, left int) {
 		e.Int32("level", int32(depth-left))
 		if left > 0 {
-			e.Nested("down", func(e *fttest.Encoder) { nest(e, left-1) })
+			e.Nested("down", func(e *encode.Encoder) { nest(e, left-1) })
 		}
 	}
-	return fttest.Table(func(e *fttest.Encoder) { nest(e, depth) })
+	return encode.Table(func(e *encode.Encoder) { nest(e, depth) })
 }
 
 // BigArray is an array of n small values, behind it a text.
 func BigArray(n int) []byte {
-	return fttest.Table(func(e *fttest.Encoder) {
-		e.Array("samples", func(e *fttest.Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
+		e.Array("samples", func(e *encode.Encoder) {
 			for i := range n {
 				e.Int32("", int32(i))
 			}

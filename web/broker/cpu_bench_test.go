@@ -14,7 +14,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
 // BenchmarkNodeCPU compares the processor time that this process takes for a message from a
@@ -44,7 +44,7 @@ func BenchmarkNodeCPU(b *testing.B) {
 	var messages []amqp.Publishing
 	for range 500 {
 		messages = append(messages, amqp.Publishing{
-			Headers: libraryTable(fieldtable.View(fttest.Mix(r), fieldtable.RabbitMQ())),
+			Headers: libraryTable(fieldtable.View(specimens.Mix(r), fieldtable.RabbitMQ())),
 			Body:    make([]byte, 1024),
 		})
 	}

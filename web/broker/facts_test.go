@@ -10,7 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/broker/rabbittest"
 )
@@ -140,9 +140,9 @@ func TestNodeQuorumCountsReturns(t *testing.T) {
 func TestNodeStreamLosesArraysAndTables(t *testing.T) {
 	onEach(t, func(t *testing.T, c *client) {
 		c.declare(t, "stream", amqp.Table{"x-queue-type": "stream"})
-		got := c.delivered(t, "stream", fttest.Table(func(e *fttest.Encoder) {
+		got := c.delivered(t, "stream", encode.Table(func(e *encode.Encoder) {
 			for _, prefix := range []string{"", "x-"} {
-				e.Array(prefix+"array", func(e *fttest.Encoder) { e.Raw('V') })
+				e.Array(prefix+"array", func(e *encode.Encoder) { e.Raw('V') })
 				e.Sized(prefix+"table", 'F', 0, nil)
 				e.Str(prefix+"text", "kept")
 			}

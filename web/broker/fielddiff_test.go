@@ -17,14 +17,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
 // FuzzFieldTableAgainstClient reads the same table with fieldtable and, as the headers of a
 // returned message, with amqp091-go's own decoder. Where both accept it the values agree. Where one
 // refuses it, the reason is one of those in knownDifference.
 func FuzzFieldTableAgainstClient(f *testing.F) {
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		f.Add(s.Encoded)
 	}
 	f.Fuzz(func(t *testing.T, encoded []byte) { compareWithClient(t, encoded) })
@@ -35,7 +35,7 @@ func TestFieldTableAgainstClient(t *testing.T) {
 	const wrong = "\x00\x01\x7f\x80\xffSIlFAtVxLZ"
 	r := rand.New(rand.NewSource(1))
 	for range 500 {
-		encoded := fttest.Mix(r)
+		encoded := specimens.Mix(r)
 		compareWithClient(t, encoded)
 		for range r.Intn(4) {
 			encoded[4+r.Intn(len(encoded)-4)] = wrong[r.Intn(len(wrong))]

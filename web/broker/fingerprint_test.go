@@ -3,7 +3,7 @@ package broker
 import (
 	"testing"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -24,15 +24,15 @@ func testFingerprint(t *testing.T, f *fingerprint) {
 	with := func(table []byte, more ...wire.Property) []byte {
 		return wire.AppendContentHeaderPayload(nil, 4, append(more, wire.Property{Name: "headers", Raw: table})...)
 	}
-	type encoder = fttest.Encoder
-	table := fttest.Table(func(e *encoder) { e.Str("a", "1"); e.Int32("b", 2) })
+	type encoder = encode.Encoder
+	table := encode.Table(func(e *encoder) { e.Str("a", "1"); e.Int32("b", 2) })
 	base := print("e", "k", with(table), "body")
 
 	for name, got := range map[string]uint64{
 		"body in other chunks": print("e", "k", with(table), "bo", "", "dy"),
-		"fields sorted":        print("e", "k", with(fttest.Table(func(e *encoder) { e.Int32("b", 2); e.Str("a", "1") })), "body"),
-		"returned once":        print("e", "k", with(fttest.Table(func(e *encoder) { e.Str("a", "1"); e.Int32("b", 2); e.Int64("x-delivery-count", 1) })), "body"),
-		"acquired twice":       print("e", "k", with(fttest.Table(func(e *encoder) { e.Int64("x-acquired-count", 2); e.Str("a", "1"); e.Int32("b", 2) })), "body"),
+		"fields sorted":        print("e", "k", with(encode.Table(func(e *encoder) { e.Int32("b", 2); e.Str("a", "1") })), "body"),
+		"returned once":        print("e", "k", with(encode.Table(func(e *encoder) { e.Str("a", "1"); e.Int32("b", 2); e.Int64("x-delivery-count", 1) })), "body"),
+		"acquired twice":       print("e", "k", with(encode.Table(func(e *encoder) { e.Int64("x-acquired-count", 2); e.Str("a", "1"); e.Int32("b", 2) })), "body"),
 	} {
 		if got != base {
 			t.Errorf("%s: another message", name)
@@ -44,11 +44,11 @@ func testFingerprint(t *testing.T, f *fingerprint) {
 		"split of the names": print("ek", "", with(table), "body"),
 		"body":               print("e", "k", with(table), "Body"),
 		"a property":         print("e", "k", with(table, wire.Property{Name: "message_id", Raw: []byte("1")}), "body"),
-		"a value":            print("e", "k", with(fttest.Table(func(e *encoder) { e.Str("a", "1"); e.Int32("b", 3) })), "body"),
-		"a tag":              print("e", "k", with(fttest.Table(func(e *encoder) { e.Str("a", "1"); e.Uint32("b", 2) })), "body"),
-		"a duplicate":        print("e", "k", with(fttest.Table(func(e *encoder) { e.Str("a", "1"); e.Int32("b", 2); e.Int32("b", 2) })), "body"),
-		"damage":             print("e", "k", with(fttest.Table(func(e *encoder) { e.Str("a", "1"); e.Int32("b", 2); e.Value("c", 'Z', nil) })), "body"),
-		"a nested count":     print("e", "k", with(fttest.Table(func(e *encoder) { e.Nested("a", func(e *encoder) { e.Int64("x-delivery-count", 1) }) })), "body"),
+		"a value":            print("e", "k", with(encode.Table(func(e *encoder) { e.Str("a", "1"); e.Int32("b", 3) })), "body"),
+		"a tag":              print("e", "k", with(encode.Table(func(e *encoder) { e.Str("a", "1"); e.Uint32("b", 2) })), "body"),
+		"a duplicate":        print("e", "k", with(encode.Table(func(e *encoder) { e.Str("a", "1"); e.Int32("b", 2); e.Int32("b", 2) })), "body"),
+		"damage":             print("e", "k", with(encode.Table(func(e *encoder) { e.Str("a", "1"); e.Int32("b", 2); e.Value("c", 'Z', nil) })), "body"),
+		"a nested count":     print("e", "k", with(encode.Table(func(e *encoder) { e.Nested("a", func(e *encoder) { e.Int64("x-delivery-count", 1) }) })), "body"),
 	} {
 		if got == base {
 			t.Errorf("another %s: the same message", name)
@@ -60,7 +60,7 @@ func testFingerprint(t *testing.T, f *fingerprint) {
 		Raw:  []byte("1"),
 	}), "body")
 	id := wire.Property{Name: "message_id", Raw: []byte("1")}
-	counted := print("e", "k", with(fttest.Table(func(e *encoder) { e.Int64("x-delivery-count", 1) }), id), "body")
+	counted := print("e", "k", with(encode.Table(func(e *encoder) { e.Int64("x-delivery-count", 1) }), id), "body")
 	if plain != counted {
 		t.Error("a message without headers is another one once it was returned")
 	}
@@ -69,7 +69,7 @@ func testFingerprint(t *testing.T, f *fingerprint) {
 // TestStampedHeadersAreLeftOut: what RabbitMQ stamps, always; any other annotation, for peek alone.
 func TestStampedHeadersAreLeftOut(t *testing.T) {
 	sum := func(f *fingerprint, name string, v int64) uint64 {
-		table := fttest.Table(func(e *fttest.Encoder) { e.Str("a", "1"); e.Int64(name, v) })
+		table := encode.Table(func(e *encode.Encoder) { e.Str("a", "1"); e.Int64(name, v) })
 		f.begin(&wire.Delivery{Exchange: []byte("e"), Header: content(table, nil)})
 		return f.sum()
 	}
@@ -101,7 +101,7 @@ func TestLastingFingerprintDependsOnItsKeyAlone(t *testing.T) {
 		f := newLastingFingerprint([32]byte{key})
 		f.begin(&wire.Delivery{
 			Exchange: []byte("e"),
-			Header:   content(fttest.Table(func(e *fttest.Encoder) { e.Str("a", "1") }), nil),
+			Header:   content(encode.Table(func(e *encode.Encoder) { e.Str("a", "1") }), nil),
 		})
 		return f.sum()
 	}

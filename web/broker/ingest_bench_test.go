@@ -11,8 +11,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/web/demoserver"
 	"github.com/headerglass/headerglass/web/spool"
 )
@@ -34,7 +34,7 @@ func ingestServer(b *testing.B, bodySize int) *demoserver.Server {
 		m := demoserver.Message{
 			Exchange:   "brightway.events",
 			RoutingKey: "order.placed.acme",
-			Header:     content(fttest.Mix(r), body),
+			Header:     content(specimens.Mix(r), body),
 			Body:       body,
 		}
 		if err := s.Publish(context.Background(), "q", m); err != nil {

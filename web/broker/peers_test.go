@@ -12,7 +12,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
 // BenchmarkPeers reads the same tables in every way, in turn, and prints the best round of each
@@ -23,7 +24,7 @@ import (
 // The machine's speed cancels out of the ratios (…-x: how many times faster than amqp091-go's
 // decoder).
 func BenchmarkPeers(b *testing.B) {
-	for _, class := range append(fttest.Classes(), fttest.Class{Name: "mix", Draw: fttest.Mix, Last: "tenant"}) {
+	for _, class := range append(specimens.Classes(), specimens.Class{Name: "mix", Draw: specimens.Mix, Last: "tenant"}) {
 		b.Run(class.Name, func(b *testing.B) {
 			tables := draw(class, 4<<20)
 			size := 0
@@ -118,7 +119,7 @@ func BenchmarkPeers(b *testing.B) {
 }
 
 // draw returns tables of a class that lie one after the other in memory, as they do in an archive.
-func draw(class fttest.Class, size int) [][]byte {
+func draw(class specimens.Class, size int) [][]byte {
 	r := rand.New(rand.NewSource(1))
 	var tables [][]byte
 	for len(tables) == 0 || size > 0 {
@@ -254,7 +255,7 @@ func newPeer(b *testing.B, tables [][]byte) *peer {
 	p := &peer{server: server, blocked: conn.NotifyBlocked(make(chan amqp.Blocking, 1))}
 	for len(tables) > 0 {
 		n := min(len(tables), peerTablesPerFrame)
-		p.frames = append(p.frames, headerFrame(fttest.Table(func(e *fttest.Encoder) {
+		p.frames = append(p.frames, headerFrame(encode.Table(func(e *encode.Encoder) {
 			for i, t := range tables[:n] {
 				e.Value(fmt.Sprint(i), 'F', t)
 			}

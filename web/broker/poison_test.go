@@ -13,7 +13,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/demoserver"
@@ -26,7 +26,7 @@ type poison struct {
 }
 
 func nested(levels int) []byte {
-	var e fttest.Encoder
+	var e encode.Encoder
 	for range levels {
 		e.Sized("n", 'F', 0, nil)
 	}
@@ -43,19 +43,19 @@ func nested(levels int) []byte {
 
 func poisons() []poison {
 	return []poison{
-		{"unknown tag", fttest.Table(func(e *fttest.Encoder) {
+		{"unknown tag", encode.Table(func(e *encode.Encoder) {
 			e.Str("a", "before")
 			e.Value("b", 'Z', []byte("????"))
 			e.Str("c", "after")
 		})},
-		{"tag L", fttest.Table(func(e *fttest.Encoder) { e.Int64L("n", 1<<40) })},
+		{"tag L", encode.Table(func(e *encode.Encoder) { e.Int64L("n", 1<<40) })},
 		{"18,000 nested tables", nested(18_000)},
-		{"120,000 array elements", fttest.Table(func(e *fttest.Encoder) {
-			e.Array("a", func(e *fttest.Encoder) { e.Raw(bytes.Repeat([]byte{'V'}, 120_000)...) })
+		{"120,000 array elements", encode.Table(func(e *encode.Encoder) {
+			e.Array("a", func(e *encode.Encoder) { e.Raw(bytes.Repeat([]byte{'V'}, 120_000)...) })
 		})},
-		{"length overrun", fttest.Claiming(0xFFFFFFFF, func(e *fttest.Encoder) { e.Str("a", "b") })},
-		{"larger than frame_max", fttest.Table(func(e *fttest.Encoder) { e.Bytes("x", make([]byte, 300_000)) })},
-		{"duplicate keys", fttest.Table(func(e *fttest.Encoder) {
+		{"length overrun", encode.Claiming(0xFFFFFFFF, func(e *encode.Encoder) { e.Str("a", "b") })},
+		{"larger than frame_max", encode.Table(func(e *encode.Encoder) { e.Bytes("x", make([]byte, 300_000)) })},
+		{"duplicate keys", encode.Table(func(e *encode.Encoder) {
 			e.Int32("k", 1)
 			e.Str("k", "2")
 		})},
@@ -204,9 +204,9 @@ func TestNodePoison(t *testing.T) {
 		if !c.broker().Keeps("classic") {
 			switch p.name { // what the broker makes of it
 			case "tag L":
-				p.table = fttest.Table(func(e *fttest.Encoder) { e.Int64("n", 1<<40) })
+				p.table = encode.Table(func(e *encode.Encoder) { e.Int64("n", 1<<40) })
 			case "duplicate keys":
-				p.table = fttest.Table(func(e *fttest.Encoder) { e.Int32("k", 1) })
+				p.table = encode.Table(func(e *encode.Encoder) { e.Int32("k", 1) })
 			}
 		}
 		sent = append(sent, p)
@@ -231,7 +231,7 @@ func TestNodeHeaderGrownPastFrameMax(t *testing.T) {
 		"x-dead-letter-routing-key": "dead",
 	})
 	raw := rawDial(t, c.node.Addr(), c.vhost)
-	table := fttest.Table(func(e *fttest.Encoder) { e.Bytes("x", make([]byte, 131_064-14-4-7)) })
+	table := encode.Table(func(e *encode.Encoder) { e.Bytes("x", make([]byte, 131_064-14-4-7)) })
 	raw.publish("q", content(table, nil), nil)
 	c.ready(t, "dead", 1)
 	c.publish(t, "", "dead", 0, 1)

@@ -11,8 +11,9 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -58,7 +59,7 @@ func TestNodePublishesByteForByte(t *testing.T) {
 	}
 	c.declare(t, "q", nil)
 	var sent []Publication
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		if m := to("q", s.Encoded, s.Name); readable(m) && !strings.Contains(s.Name, "floats") {
 			sent = append(sent, m)
 		}
@@ -96,8 +97,8 @@ func TestNodePublishNamesWhatIsReturnedAndRefused(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "q", nil)
 	c.declare(t, "full", amqp.Table{"x-max-length": int32(1), "x-overflow": "reject-publish"})
-	strange := fttest.Table(func(e *fttest.Encoder) { e.Value("b", 'Z', []byte("????")) })
-	duplicates := fttest.Table(func(e *fttest.Encoder) {
+	strange := encode.Table(func(e *encode.Encoder) { e.Value("b", 'Z', []byte("????")) })
+	duplicates := encode.Table(func(e *encode.Encoder) {
 		e.Int32("k", 1)
 		e.Str("k", "2")
 	})
@@ -109,7 +110,7 @@ func TestNodePublishNamesWhatIsReturnedAndRefused(t *testing.T) {
 		to("full", nil, "three"),
 		to("full", nil, "four"),
 		whole,
-		to("q", fttest.Table(func(e *fttest.Encoder) { e.Bytes("x", make([]byte, 131_072)) }), "six"),
+		to("q", encode.Table(func(e *encode.Encoder) { e.Bytes("x", make([]byte, 131_072)) }), "six"),
 		to("q", nil, "seven"),
 	)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/broker/rabbittest"
 )
@@ -74,7 +74,7 @@ func TestQpidDeliversTablesAsPublished(t *testing.T) {
 	tables := [][]byte{
 		unhex(t, "00000018"+"017a4900000001"+"01614900000002"+"017a530000000374776f"),
 		unhex(t, "0000000f"+"016c4c0000000000000007"+"01747402"),
-		fttest.Table(func(e *fttest.Encoder) { e.Value("b", 'Z', []byte("????")) }),
+		encode.Table(func(e *encode.Encoder) { e.Value("b", 'Z', []byte("????")) }),
 	}
 	for _, table := range tables {
 		raw.publish("q", content(table, []byte("b")), []byte("b"))

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -34,7 +34,7 @@ func newScale(messages int) *scale {
 	s := &scale{tables: make([][]byte, scaleTables), deliveries: make([]wire.Delivery, scaleTables)}
 	tenant, death := []byte("\x06tenantS\x00\x00\x00\x02t7"), []byte("\x07x-deathA")
 	for i := range s.tables {
-		s.tables[i] = fttest.Mix(r)
+		s.tables[i] = specimens.Mix(r)
 		s.deliveries[i] = wire.Delivery{
 			Exchange:   []byte("amq.topic"),
 			RoutingKey: []byte("acme.orders.created"),

@@ -15,7 +15,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
@@ -113,7 +113,7 @@ func (s *script) serve(c *scriptConn) {
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return
 	}
-	properties := fttest.Table(func(e *fttest.Encoder) {
+	properties := encode.Table(func(e *encode.Encoder) {
 		e.Str("product", s.product)
 		e.Str("version", s.version)
 	})
@@ -273,7 +273,7 @@ func TestStreamReadsOnBehindWhatCannotBeDelivered(t *testing.T) {
 							c.close(channel, 541, "INTERNAL_ERROR")
 							return
 						}
-						c.deliver(tag, false, fttest.Table(func(e *fttest.Encoder) { e.Int64(streamOffsetKey, offset) }))
+						c.deliver(tag, false, encode.Table(func(e *encode.Encoder) { e.Int64(streamOffsetKey, offset) }))
 					}
 				}
 				c, stop := s.start(t, Config{Mode: source.Stream, Offset: "3"})

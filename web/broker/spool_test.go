@@ -12,7 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/demoserver"
@@ -142,7 +142,7 @@ func TestSpoolIsRedacted(t *testing.T) {
 	s := listen(t, demoserver.Config{})
 	s.Declare("q")
 	header := content(
-		fttest.Table(func(e *fttest.Encoder) { e.Str("authorization", "Bearer s3cr3t"); e.Str("tenant", "acme") }),
+		encode.Table(func(e *encode.Encoder) { e.Str("authorization", "Bearer s3cr3t"); e.Str("tenant", "acme") }),
 		[]byte("b"),
 	)
 	for range 5 {

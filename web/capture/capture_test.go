@@ -15,7 +15,7 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -154,7 +154,7 @@ func numbered(n, size int) []sent {
 	for i := range all {
 		all[i] = sent{
 			channel: 1, exchange: "orders", key: "k" + string(rune('A'+i)), tag: uint64(i + 1), again: i%3 == 1,
-			table: fttest.Table(func(e *fttest.Encoder) { e.Int32("n", int32(i)) }),
+			table: encode.Table(func(e *encode.Encoder) { e.Int32("n", int32(i)) }),
 			body:  bytes.Repeat([]byte{byte('a' + i)}, size),
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gopacket/gopacket/layers"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -28,7 +28,7 @@ func TestContentMethods(t *testing.T) {
 		{method: wire.MethodBasicPublish, channel: 1, exchange: strings.Repeat("e", 255), key: "", body: []byte("5")},
 	}
 	for i := range want {
-		want[i].table = fttest.Table(func(e *fttest.Encoder) { e.Str("k", want[i].key) })
+		want[i].table = encode.Table(func(e *encode.Encoder) { e.Str("k", want[i].key) })
 	}
 	got, report := readWhole(t, pcap(t, layers.LinkTypeRaw, connected(1, octetsOf(want...), 33)...))
 	allSame(t, got, want...)
@@ -77,7 +77,7 @@ func TestChannelsInterleave(t *testing.T) {
 		channel: 1,
 		key:     "kA",
 		tag:     1,
-		table:   fttest.Table(func(*fttest.Encoder) {}),
+		table:   encode.Table(func(*encode.Encoder) {}),
 		body:    []byte(strings.Repeat("a", 300)),
 	}
 	b := sent{channel: 2, key: "kB", tag: 1, table: a.table, body: []byte(strings.Repeat("b", 100))}
@@ -160,7 +160,7 @@ func TestBodyLimit(t *testing.T) {
 	m := sent{
 		channel: 1,
 		key:     "kA",
-		table:   fttest.Table(func(*fttest.Encoder) {}),
+		table:   encode.Table(func(*encode.Encoder) {}),
 		body:    []byte(strings.Repeat("0123456789", bodyLimit/5)),
 	}
 	next := numbered(2, 9)[1]

@@ -10,7 +10,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -269,7 +269,7 @@ func TestOversizeContentHeader(t *testing.T) {
 	big := sent{
 		channel: 1,
 		key:     "kA",
-		table:   fttest.Table(func(e *fttest.Encoder) { e.Bytes("x", make([]byte, 1<<20)) }),
+		table:   encode.Table(func(e *encode.Encoder) { e.Bytes("x", make([]byte, 1<<20)) }),
 	}
 	next := numbered(2, 10)[1]
 	got, report := readWhole(t, pcap(t, layers.LinkTypeRaw, connected(1, octetsOf(big, next), 60000)...))

@@ -14,7 +14,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
 // tshark runs Wireshark's command line on a capture. Where there is none the test is skipped,
@@ -176,7 +176,7 @@ func (f pdmlField) lines() (lines []string) {
 // Wireshark opens a written capture without a complaint about TCP, and shows the messages' tables
 // as they are.
 func TestWiresharkShowsTheSameTables(t *testing.T) {
-	file := writeAll(t, specimens())
+	file := writeAll(t, specimenArchive())
 	var shown pdml
 	// tshark writes some octets of hostile tables as they are.
 	d := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(tshark(t, file, "-T", "pdml", "-Y", "amqp"), []byte("?"))))
@@ -206,7 +206,7 @@ func TestWiresharkShowsTheSameTables(t *testing.T) {
 	}
 	since44 := tables["small"].since44()
 	compared := 0
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		if s.Damage == "" && bodies[s.Name] != fmt.Sprintf("%x", s.Note) {
 			t.Errorf("%s: the body is shown as %s", s.Name, bodies[s.Name])
 		}
@@ -237,7 +237,7 @@ func TestWiresharkShowsTheSameTables(t *testing.T) {
 
 func TestWiresharkFindsTheTCPSound(t *testing.T) {
 	big := archive.New(archive.Config{BodyLimit: 1 << 20, MaxBytes: 64 << 20})
-	for _, a := range []*archive.Archive{specimens(), big} {
+	for _, a := range []*archive.Archive{specimenArchive(), big} {
 		file := writeAll(t, a)
 		if bad := tshark(t, file, "-Y", "tcp.analysis.flags or tcp.checksum.status==0 or ip.checksum.status==0 or tcp.analysis.lost_segment"); len(
 			bad,
@@ -247,7 +247,7 @@ func TestWiresharkFindsTheTCPSound(t *testing.T) {
 	}
 	comments := strings.Split(
 		strings.TrimSpace(
-			string(tshark(t, writeAll(t, specimens()), "-T", "fields", "-e", "frame.comment", "-Y", "frame.comment")),
+			string(tshark(t, writeAll(t, specimenArchive()), "-T", "fields", "-e", "frame.comment", "-Y", "frame.comment")),
 		),
 		"\n",
 	)

@@ -12,13 +12,13 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 // specimens is an archive with a message for each specimen, and some that are special in other
 // ways.
-func specimens() *archive.Archive {
+func specimenArchive() *archive.Archive {
 	a := archive.New(archive.Config{MaxBytes: 64 << 20, BodyLimit: bodyLimit})
 	w := a.Writer()
 	n := uint64(0)
@@ -29,7 +29,7 @@ func specimens() *archive.Archive {
 		w.Body(body)
 		w.Commit()
 	}
-	for i, s := range fttest.Specimens() {
+	for i, s := range specimens.Specimens() {
 		body := []byte(s.Note)
 		add(wire.Delivery{
 			Redelivered: i%2 == 1,
@@ -120,7 +120,7 @@ func writeAll(t testing.TB, a *archive.Archive) []byte {
 }
 
 func TestWrittenCaptureReadsBack(t *testing.T) {
-	a := specimens()
+	a := specimenArchive()
 	got, report := readWhole(t, writeAll(t, a))
 	sameArchive(t, got, a)
 	if report.Incomplete != 1 || report.Breaks != 0 || report.Delivered != report.Messages {

@@ -21,7 +21,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/web/budget"
@@ -115,7 +115,7 @@ func (f *fixture) stop() {
 
 // add stores n messages that have one header named key.
 func (f *fixture) add(n int, key string) {
-	table := fttest.Table(func(e *fttest.Encoder) { e.Str(key, "v") })
+	table := encode.Table(func(e *encode.Encoder) { e.Str(key, "v") })
 	header := wire.AppendContentHeaderPayload(nil, 0, wire.Property{Name: "headers", Raw: table})
 	w := f.archive.Writer()
 	for range n {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
@@ -40,7 +40,7 @@ func newFixture(t *testing.T, n int) *fixture {
 	}
 	f := &fixture{Set: set, t: t}
 	for range n {
-		f.add("order", fttest.Table(func(e *fttest.Encoder) { e.Str("tenant", "t"+strconv.Itoa((f.stored+1)%3)) }))
+		f.add("order", encode.Table(func(e *encode.Encoder) { e.Str("tenant", "t"+strconv.Itoa((f.stored+1)%3)) }))
 	}
 	return f
 }
@@ -55,7 +55,7 @@ func (f *fixture) add(key string, table []byte) {
 
 // addDamaged adds a message whose table is damaged before its header tenant.
 func (f *fixture) addDamaged() {
-	table := fttest.Table(func(e *fttest.Encoder) {
+	table := encode.Table(func(e *encode.Encoder) {
 		e.Str("before", "1")
 		e.Str("tenant", "t1")
 	})
@@ -369,7 +369,7 @@ func TestNames(t *testing.T) {
 	if n := count(); n != 3 {
 		t.Fatalf("tenant is counted %d times", n)
 	}
-	f.add("order", fttest.Table(func(e *fttest.Encoder) { e.Str("tenant", "t1") }))
+	f.add("order", encode.Table(func(e *encode.Encoder) { e.Str("tenant", "t1") }))
 	if n := count(); n != 3 {
 		t.Errorf("%d within the same second", n)
 	}

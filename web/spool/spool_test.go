@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -43,7 +43,7 @@ func body(n, size int) []byte {
 }
 
 func sealed(s *Spool, redactor *archive.Redactor, n, size int) *Record {
-	table := fttest.Table(func(e *fttest.Encoder) { e.Int32("n", int32(n)) })
+	table := encode.Table(func(e *encode.Encoder) { e.Int32("n", int32(n)) })
 	r := s.NewRecord(&wire.Delivery{
 		DeliveryTag: uint64(n), Redelivered: n%2 == 1,
 		ConsumerTag: []byte("tag"), Exchange: []byte("exchange"), RoutingKey: []byte("key"), BodySize: uint64(size),
@@ -312,7 +312,7 @@ func TestSealRedactsAndKeepsNoPrint(t *testing.T) {
 	dir := fresh(t)
 	s := open(t, dir, Config{})
 	redactor := archive.New(archive.Config{Redact: redact}).Redactor()
-	table := fttest.Table(func(e *fttest.Encoder) {
+	table := encode.Table(func(e *encode.Encoder) {
 		e.Str("token", "s3cr3t")
 		e.Str("tenant", "acme")
 	})

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 // curiosities are what an explorer is opened for, in the order in which the first messages show
@@ -30,7 +30,7 @@ func envelope(d *draw, key string, table []byte) message {
 // duplicateKeys has keys twice, as two layers of middleware write them: clients disagree about
 // which one counts.
 func duplicateKeys(d *draw) message {
-	return envelope(d, "partner.edi", fttest.Table(func(e *encoder) {
+	return envelope(d, "partner.edi", encode.Table(func(e *encoder) {
 		e.Str("tenant", "acme")
 		e.Int32("retries", 1)
 		e.Str("traceparent", d.traceparent())
@@ -42,7 +42,7 @@ func duplicateKeys(d *draw) message {
 
 // unknownTag has a value with a tag that no client knows, between others.
 func unknownTag(d *draw) message {
-	return envelope(d, "partner.legacy", fttest.Table(func(e *encoder) {
+	return envelope(d, "partner.legacy", encode.Table(func(e *encoder) {
 		e.Str("tenant", d.tenant())
 		e.Int32("attempt", 1)
 		e.Value("x-checksum", 'Z', []byte{0xde, 0xad, 0xbe, 0xef})
@@ -56,7 +56,7 @@ func signedPayload(d *draw) message {
 	for i := range signature {
 		signature[i] = byte(d.IntN(256))
 	}
-	return envelope(d, "partner.signed", fttest.Table(func(e *encoder) {
+	return envelope(d, "partner.signed", encode.Table(func(e *encoder) {
 		e.Str("x-signature-alg", "Ed25519")
 		e.Bytes("x-signature", signature)
 		// octets in a long string, as many clients write them
@@ -68,7 +68,7 @@ func signedPayload(d *draw) message {
 
 // sixtyFourBits has integers that a float64, and so JavaScript, cannot hold.
 func sixtyFourBits(d *draw) message {
-	return envelope(d, "partner.ids", fttest.Table(func(e *encoder) {
+	return envelope(d, "partner.ids", encode.Table(func(e *encoder) {
 		e.Int64("snowflake", 1_862_911_034_882_129_921+d.Int64N(1000))
 		e.Int64("max", math.MaxInt64)
 		e.Int64("min", math.MinInt64)
@@ -85,7 +85,7 @@ func sixtyFourBits(d *draw) message {
 
 // rightToLeft has text in several scripts, with marks that turn the direction of what follows.
 func rightToLeft(d *draw) message {
-	return envelope(d, "partner.intl", fttest.Table(func(e *encoder) {
+	return envelope(d, "partner.intl", encode.Table(func(e *encoder) {
 		e.Str("customer-he", "אבג שלום")
 		e.Str("customer-ar", "مرحبا بالعالم")
 		e.Str("customer-ja", "株式会社 明るい道")
@@ -99,7 +99,7 @@ func rightToLeft(d *draw) message {
 
 // manyHeaders has forty headers.
 func manyHeaders(d *draw) message {
-	return envelope(d, "partner.audit", fttest.Table(func(e *encoder) {
+	return envelope(d, "partner.audit", encode.Table(func(e *encoder) {
 		for i := range 40 {
 			key := fmt.Sprintf("x-audit-%02d", i)
 			switch i % 5 {
@@ -118,7 +118,7 @@ func manyHeaders(d *draw) message {
 
 // truncatedTable claims more octets than its content header has left.
 func truncatedTable(d *draw) message {
-	table := fttest.Table(func(e *encoder) {
+	table := encode.Table(func(e *encoder) {
 		e.Str("tenant", d.tenant())
 		e.Int32("retries", 7)
 		e.Str("note", "the length of this table says more than there is")
@@ -131,7 +131,7 @@ func truncatedTable(d *draw) message {
 
 // everyTag has each tag once, nested tables and arrays included.
 func everyTag(d *draw) message {
-	return envelope(d, "meter.reading", fttest.Table(func(e *encoder) {
+	return envelope(d, "meter.reading", encode.Table(func(e *encoder) {
 		e.Bool("valid", true)
 		e.Int8("delta", -12)
 		e.Uint8("phase", 200)
@@ -171,7 +171,7 @@ func everyTag(d *draw) message {
 // longRoutingKey has the longest routing key that AMQP can carry: 255 octets.
 func longRoutingKey(d *draw) message {
 	key := "plant.region-north.building-7." + strings.Repeat("floor-03.section-b.", 12)
-	return envelope(d, (key + strings.Repeat("x", 255))[:255], fttest.Table(func(e *encoder) {
+	return envelope(d, (key + strings.Repeat("x", 255))[:255], encode.Table(func(e *encoder) {
 		e.Str("tenant", d.tenant())
 		e.Str("reason", strings.Repeat("the routing key is as long as it can be; ", 8))
 	}))
@@ -180,7 +180,7 @@ func longRoutingKey(d *draw) message {
 // namesThatAreNoText has names that break the rules: empty, octets that are no UTF-8, the longest
 // one, one with quotes and dots.
 func namesThatAreNoText(d *draw) message {
-	return envelope(d, "partner.names", fttest.Table(func(e *encoder) {
+	return envelope(d, "partner.names", encode.Table(func(e *encoder) {
 		e.Str("", "the empty name")
 		e.Str("k\xff\xfe", "not UTF-8")
 		e.Str(strings.Repeat("n", 255), "255 octets")
@@ -194,7 +194,7 @@ func namesThatAreNoText(d *draw) message {
 // pastFrameMax is a message that dead-lettering has made larger than the frame_max that was agreed
 // on: RabbitMQ sends it all the same.
 func pastFrameMax(d *draw) message {
-	m := envelope(d, "orders", fttest.Table(func(e *encoder) {
+	m := envelope(d, "orders", encode.Table(func(e *encoder) {
 		e.Str("payload-in-a-header", strings.Repeat("0123456789abcdef", 131000/16))
 		e.Array("x-death", func(e *encoder) {
 			e.Nested("", func(e *encoder) {
@@ -216,7 +216,7 @@ func pastFrameMax(d *draw) message {
 
 // overrunInside has a nested table whose length runs past the table around it.
 func overrunInside(d *draw) message {
-	return envelope(d, "partner.broken", fttest.Table(func(e *encoder) {
+	return envelope(d, "partner.broken", encode.Table(func(e *encoder) {
 		e.Str("tenant", d.tenant())
 		e.Sized("context", 'F', 4000, []byte("\x03app"))
 	}))
@@ -224,7 +224,7 @@ func overrunInside(d *draw) message {
 
 // largeValue has one value of 64 KiB.
 func largeValue(d *draw) message {
-	return envelope(d, "partner.attachment", fttest.Table(func(e *encoder) {
+	return envelope(d, "partner.attachment", encode.Table(func(e *encoder) {
 		e.Str("tenant", d.tenant())
 		e.Bytes("thumbnail", bytes.Repeat([]byte{0x89, 'P', 'N', 'G'}, 16<<10))
 		e.Str("mime", "image/png")
@@ -234,7 +234,7 @@ func largeValue(d *draw) message {
 // hugeTimestamps has times in milliseconds where seconds are meant, and times that no calendar
 // knows.
 func hugeTimestamps(d *draw) message {
-	return envelope(d, "partner.clock", fttest.Table(func(e *encoder) {
+	return envelope(d, "partner.clock", encode.Table(func(e *encoder) {
 		e.Timestamp("seconds", d.now.Unix())
 		e.Timestamp("milliseconds", d.now.UnixMilli())
 		e.Timestamp("epoch", 0)
@@ -253,7 +253,7 @@ func deepNesting(d *draw) message {
 		}
 		e.Nested("n", func(e *encoder) { nest(e, levels-1) })
 	}
-	return envelope(d, "partner.nested", fttest.Table(func(e *encoder) {
+	return envelope(d, "partner.nested", encode.Table(func(e *encoder) {
 		e.Str("tenant", d.tenant())
 		e.Nested("context", func(e *encoder) { nest(e, 60) })
 		e.Str("after", "still readable")

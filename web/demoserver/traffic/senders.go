@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
-type encoder = fttest.Encoder
+type encoder = encode.Encoder
 
 const isoMicros = "2006-01-02T15:04:05.000000+00:00"
 
@@ -27,7 +27,7 @@ func celery(d *draw) message {
 	order, tenant := d.order(), d.tenant()
 	retries := max(d.IntN(12)-8, 0)
 	args, kwargs := []any{order}, object{"tenant": tenant, "dry_run": false}
-	table := fttest.Table(func(e *encoder) {
+	table := encode.Table(func(e *encoder) {
 		e.Str("lang", "py")
 		e.Str("task", task)
 		e.Str("id", id)
@@ -77,7 +77,7 @@ func springEvent(d *draw) message {
 		"ParcelDispatched": "parcel.dispatched",
 	}[event]
 	tenant := d.tenant()
-	table := fttest.Table(func(e *encoder) {
+	table := encode.Table(func(e *encoder) {
 		e.Str("__TypeId__", "com.brightway.events."+event)
 		if d.IntN(3) == 0 {
 			e.Str("spring_listener_return_correlation", d.uuid())
@@ -117,7 +117,7 @@ func massTransit(d *draw) message {
 	name := d.of("SubmitOrder", "OrderAccepted", "ReserveStock", "ShipParcel")
 	urn := "urn:message:Brightway.Contracts:" + name
 	fault := d.IntN(20) == 0
-	table := fttest.Table(func(e *encoder) {
+	table := encode.Table(func(e *encoder) {
 		e.Str("Content-Type", "application/vnd.masstransit+json")
 		e.Str("publishId", strconv.Itoa(1+d.IntN(5000)))
 		e.Str("traceparent", d.traceparent())
@@ -167,7 +167,7 @@ func nServiceBus(d *draw) message {
 	id, conversation := d.uuid(), d.uuid()
 	event := d.of("OrderBilled", "OrderPlaced", "InvoiceSent", "CustomerMoved")
 	tenant := d.tenant()
-	table := fttest.Table(func(e *encoder) {
+	table := encode.Table(func(e *encoder) {
 		e.Str("NServiceBus.MessageId", id)
 		e.Str("NServiceBus.MessageIntent", d.of("Publish", "Publish", "Send"))
 		e.Str("NServiceBus.ConversationId", conversation)
@@ -215,7 +215,7 @@ func nServiceBus(d *draw) message {
 func openTelemetry(d *draw) message {
 	tenant := d.tenant()
 	attempt := d.IntN(4)
-	table := fttest.Table(func(e *encoder) {
+	table := encode.Table(func(e *encoder) {
 		e.Str("traceparent", d.traceparent())
 		if d.IntN(2) == 0 {
 			e.Str("tracestate", "brightway=t61rcWkgMzE,edge="+d.hex(10))
@@ -250,7 +250,7 @@ func openTelemetry(d *draw) message {
 func mqttReading(d *draw) message {
 	hall, sensor := 1+d.IntN(6), 1+d.IntN(40)
 	quantity := d.of("temperature", "temperature", "humidity", "vibration")
-	table := fttest.Table(func(e *encoder) {
+	table := encode.Table(func(e *encoder) {
 		e.Int8("x-mqtt-publish-qos", int8(d.IntN(2)))
 		e.Bool("x-mqtt-dup", d.IntN(50) == 0)
 	})
@@ -271,7 +271,7 @@ func deadLetter(d *draw) message {
 	key := "order." + d.of("placed", "billed", "cancelled")
 	tenant := d.tenant()
 	died := d.now.Add(-time.Duration(d.IntN(3600)) * time.Second)
-	table := fttest.Table(func(e *encoder) {
+	table := encode.Table(func(e *encoder) {
 		e.Str("__TypeId__", "com.brightway.events.OrderPlaced")
 		e.Str("tenant", tenant)
 		e.Array("x-death", func(e *encoder) {
@@ -318,7 +318,7 @@ func deadLetter(d *draw) message {
 
 // qpidJMS is a JMS message of the Qpid client for AMQP 0-9-1: typed application properties, timestamps in milliseconds.
 func qpidJMS(d *draw) message {
-	table := fttest.Table(func(e *encoder) {
+	table := encode.Table(func(e *encoder) {
 		e.Int32("JMS_QPID_DESTTYPE", 1)
 		e.Str("JMSXGroupID", fmt.Sprintf("account-%d", d.IntN(500)))
 		e.Int32("JMSXGroupSeq", int32(1+d.IntN(40)))

@@ -1,8 +1,10 @@
-package fttest
+package specimens
 
 import (
 	"fmt"
 	"math/rand"
+
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 // The tables of the benchmarks: what well-known software puts into headers. The same source gives
@@ -29,7 +31,7 @@ var (
 
 // Celery draws a task message's headers: 18 keys.
 func Celery(r *rand.Rand) []byte {
-	return Table(func(e *Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		id := uuid(r)
 		e.Str("lang", "py")
 		e.Str("task", pick(r, celeryTasks))
@@ -38,7 +40,7 @@ func Celery(r *rand.Rand) []byte {
 			e.Void(key)
 		}
 		e.Int32("retries", int32(r.Intn(4)))
-		e.Array("timelimit", func(e *Encoder) {
+		e.Array("timelimit", func(e *encode.Encoder) {
 			e.Void("")
 			e.Void("")
 		})
@@ -49,7 +51,7 @@ func Celery(r *rand.Rand) []byte {
 		e.Str("origin", fmt.Sprintf("gen%d@worker-%d", r.Intn(90000), r.Intn(40)))
 		e.Bool("ignore_result", r.Intn(2) == 0)
 		e.Void("stamped_headers")
-		e.Nested("stamps", func(*Encoder) {})
+		e.Nested("stamps", func(*encode.Encoder) {})
 	})
 }
 
@@ -57,16 +59,16 @@ func Celery(r *rand.Rand) []byte {
 func XDeath(r *rand.Rand) []byte {
 	deaths := 1 + r.Intn(3)
 	queue := pick(r, deadQueues)
-	return Table(func(e *Encoder) {
-		e.Array("x-death", func(e *Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
+		e.Array("x-death", func(e *encode.Encoder) {
 			for range deaths {
-				e.Nested("", func(e *Encoder) {
+				e.Nested("", func(e *encode.Encoder) {
 					e.Int64("count", int64(1+r.Intn(9)))
 					e.Str("reason", pick(r, reasons))
 					e.Str("queue", queue)
 					e.Timestamp("time", 1764000000+int64(r.Intn(1e6)))
 					e.Str("exchange", "amq.topic")
-					e.Array("routing-keys", func(e *Encoder) { e.Str("", "acme."+queue+".created") })
+					e.Array("routing-keys", func(e *encode.Encoder) { e.Str("", "acme."+queue+".created") })
 					if r.Intn(3) == 0 {
 						e.Str("original-expiration", "60000")
 					}
@@ -84,7 +86,7 @@ func XDeath(r *rand.Rand) []byte {
 
 // NServiceBus draws the headers of NServiceBus with MassTransit's beside them: 20 keys, all text.
 func NServiceBus(r *rand.Rand) []byte {
-	return Table(func(e *Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		id := uuid(r)
 		e.Str("NServiceBus.MessageId", id)
 		e.Str("NServiceBus.MessageIntent", "Publish")
@@ -114,7 +116,7 @@ func NServiceBus(r *rand.Rand) []byte {
 
 // OTel draws OpenTelemetry's trace context with two keys of the application: 5 keys.
 func OTel(r *rand.Rand) []byte {
-	return Table(func(e *Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		e.Str("traceparent", "00-"+hexDigits(r, 32)+"-"+hexDigits(r, 16)+"-01")
 		e.Str("tracestate", "acme=t61rcWkgMzE,congo="+hexDigits(r, 10))
 		e.Str("baggage", fmt.Sprintf("userId=%d,region=eu-west-%d", r.Intn(1e6), 1+r.Intn(3)))
@@ -125,7 +127,7 @@ func OTel(r *rand.Rand) []byte {
 
 // Spring draws the headers of Spring AMQP's JSON converter: 4 keys.
 func Spring(r *rand.Rand) []byte {
-	return Table(func(e *Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		e.Str("__TypeId__", pick(r, eventTypes))
 		e.Str("spring_listener_return_correlation", uuid(r))
 		e.Str("spring_returned_message_correlation", uuid(r))
@@ -135,7 +137,7 @@ func Spring(r *rand.Rand) []byte {
 
 // Small draws 3 keys of 3 types.
 func Small(r *rand.Rand) []byte {
-	return Table(func(e *Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		e.Str("source", pick(r, sources))
 		e.Int32("version", int32(r.Intn(5)))
 		e.Bool("retry", r.Intn(2) == 0)
@@ -144,7 +146,7 @@ func Small(r *rand.Rand) []byte {
 
 // Big draws 100 keys, about 8.7 kB.
 func Big(r *rand.Rand) []byte {
-	return Table(func(e *Encoder) {
+	return encode.Table(func(e *encode.Encoder) {
 		for i := range 100 {
 			key := fmt.Sprintf("x-acme-attribute-%03d", i)
 			switch i % 8 {

@@ -1,7 +1,6 @@
-// Package fttest writes field tables for tests, as net/http/httptest serves requests: an encoder
-// that can write every tag and deliberately wrong lengths, tables as real clients send them, and a
-// corpus of named specimens.
-package fttest
+// Package encode writes field tables for tests: its encoder can write every tag and deliberately
+// wrong lengths.
+package encode
 
 import (
 	"encoding/binary"

@@ -1,16 +1,16 @@
-package fttest_test
+package specimens_test
 
 import (
 	"errors"
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable"
-	"github.com/headerglass/headerglass/fieldtable/fttest"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
 func TestSpecimensAreWhatTheySay(t *testing.T) {
 	seen := map[string]bool{}
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		if seen[s.Name] || s.Name == "" || s.Note == "" {
 			t.Errorf("%q: a name used twice, or no name or note", s.Name)
 		}
@@ -38,7 +38,7 @@ func TestSpecimensAreWhatTheySay(t *testing.T) {
 func TestSpecimensAreComplete(t *testing.T) {
 	tags := map[byte]bool{}
 	reasons := map[string]bool{}
-	for _, s := range fttest.Specimens() {
+	for _, s := range specimens.Specimens() {
 		reasons[s.Damage] = true
 		dialect := fieldtable.Lenient()
 		if s.Dialect != "" {

@@ -1,10 +1,14 @@
-package fttest
+// Package specimens has field tables for tests: as real clients send them, and a corpus of named
+// specimens.
+package specimens
 
 import (
 	"math"
 	"math/rand"
 	"slices"
 	"strings"
+
+	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
 // Specimen is a table with a name and a note on what is special about it.
@@ -26,8 +30,8 @@ func Specimens() []Specimen {
 	return slices.Concat(clients(), scalars(), names(), nesting(), dialects(), damages())
 }
 
-func table(name, note string, write func(*Encoder)) Specimen {
-	return Specimen{Name: name, Note: note, Encoded: Table(write)}
+func table(name, note string, write func(*encode.Encoder)) Specimen {
+	return Specimen{Name: name, Note: note, Encoded: encode.Table(write)}
 }
 
 func damaged(name, reason, note string, encoded []byte) Specimen {
@@ -41,7 +45,7 @@ func clients() []Specimen {
 		{
 			Name: "celery-big-integer",
 			Note: "py-amqp writes L, which amqp091-go refuses",
-			Encoded: Table(func(e *Encoder) {
+			Encoded: encode.Table(func(e *encode.Encoder) {
 				e.Int64L("big", -3_000_000_000)
 			}),
 		},
@@ -51,7 +55,7 @@ func clients() []Specimen {
 		{Name: "spring", Note: "Spring AMQP's JSON converter", Encoded: Spring(r)},
 		{Name: "small", Note: "3 keys of 3 types", Encoded: Small(r)},
 		{Name: "big", Note: "100 keys", Encoded: Big(r)},
-		table("masstransit-fault", "what MassTransit adds to a message that failed", func(e *Encoder) {
+		table("masstransit-fault", "what MassTransit adds to a message that failed", func(e *encode.Encoder) {
 			e.Str("MT-Reason", "fault")
 			e.Str("MT-Fault-ExceptionType", "System.InvalidOperationException")
 			e.Str("MT-Fault-Message", "Sequence contains no elements")
@@ -60,24 +64,24 @@ func clients() []Specimen {
 			e.Str("MT-Fault-RetryCount", "3")
 			e.Str("MT-Host-ProcessId", "1")
 		}),
-		table("mqtt", "RabbitMQ's MQTT plug-in: one 8-bit integer, one boolean", func(e *Encoder) {
+		table("mqtt", "RabbitMQ's MQTT plug-in: one 8-bit integer, one boolean", func(e *encode.Encoder) {
 			e.Int8("x-mqtt-publish-qos", 1)
 			e.Bool("x-mqtt-dup", false)
 		}),
-		table("quorum-queue", "a quorum queue counts deliveries", func(e *Encoder) { e.Int64("x-delivery-count", 2) }),
+		table("quorum-queue", "a quorum queue counts deliveries", func(e *encode.Encoder) { e.Int64("x-delivery-count", 2) }),
 		table(
 			"stream",
 			"a stream tells the offset",
-			func(e *Encoder) { e.Int64("x-stream-offset", 9_007_199_254_740_993) },
+			func(e *encode.Encoder) { e.Int64("x-stream-offset", 9_007_199_254_740_993) },
 		),
-		table("delayed", "the delayed-message plug-in negates x-delay", func(e *Encoder) { e.Int64("x-delay", -1000) }),
+		table("delayed", "the delayed-message plug-in negates x-delay", func(e *encode.Encoder) { e.Int64("x-delay", -1000) }),
 	}
 }
 
 func scalars() []Specimen {
 	return []Specimen{
-		table("empty", "headers are there, but hold nothing", func(*Encoder) {}),
-		table("every-tag", "one field of each tag that any client sends", func(e *Encoder) {
+		table("empty", "headers are there, but hold nothing", func(*encode.Encoder) {}),
+		table("every-tag", "one field of each tag that any client sends", func(e *encode.Encoder) {
 			e.Bool("bool", true)
 			e.Int8("int8", -8)
 			e.Uint8("uint8", 200)
@@ -98,8 +102,8 @@ func scalars() []Specimen {
 			e.Char8("char8", 'A')
 			e.Timestamp("timestamp", 1_700_000_000)
 			e.Void("void")
-			e.Nested("table", func(e *Encoder) { e.Int32("one", 1) })
-			e.Array("array", func(e *Encoder) {
+			e.Nested("table", func(e *encode.Encoder) { e.Int32("one", 1) })
+			e.Array("array", func(e *encode.Encoder) {
 				e.Str("", "x")
 				e.Int32("", 1)
 				e.Bool("", true)
@@ -109,13 +113,13 @@ func scalars() []Specimen {
 		table(
 			"booleans",
 			"false, true, and an octet that Apache Qpid takes for false and others for true",
-			func(e *Encoder) {
+			func(e *encode.Encoder) {
 				e.Bool("false", false)
 				e.Bool("true", true)
 				e.Value("two", 't', []byte{2})
 			},
 		),
-		table("integers", "the least and the greatest of each width", func(e *Encoder) {
+		table("integers", "the least and the greatest of each width", func(e *encode.Encoder) {
 			e.Int8("int8-min", math.MinInt8)
 			e.Int8("int8-max", math.MaxInt8)
 			e.Uint8("uint8-max", math.MaxUint8)
@@ -132,7 +136,7 @@ func scalars() []Specimen {
 			e.Uint64("uint64-max", math.MaxUint64)
 			e.Int64("beyond-double", 1<<53+1)
 		}),
-		table("floats", "what JSON cannot write, and what rounding would lose", func(e *Encoder) {
+		table("floats", "what JSON cannot write, and what rounding would lose", func(e *encode.Encoder) {
 			e.Float32("float32-tenth", 0.1)
 			e.Float32("float32-max", math.MaxFloat32)
 			e.Float32("float32-nan", float32(math.NaN()))
@@ -145,7 +149,7 @@ func scalars() []Specimen {
 			e.Float64("infinity", math.Inf(1))
 			e.Float64("minus-infinity", math.Inf(-1))
 		}),
-		table("decimals", "the scale is part of the value", func(e *Encoder) {
+		table("decimals", "the scale is part of the value", func(e *encode.Encoder) {
 			e.Decimal("pi", 2, 314)
 			e.Decimal("minus-pi", 2, -314)
 			e.Decimal("trailing-zeros", 3, 1500)
@@ -155,7 +159,7 @@ func scalars() []Specimen {
 			e.Decimal("sign-and-magnitude", 2, math.MinInt32+314)
 			e.Decimal("scale-255", 255, 1)
 		}),
-		table("timestamps", "seconds, and what looks like milliseconds or microseconds", func(e *Encoder) {
+		table("timestamps", "seconds, and what looks like milliseconds or microseconds", func(e *encode.Encoder) {
 			e.Timestamp("epoch", 0)
 			e.Timestamp("seconds", 1_700_000_000)
 			e.Timestamp("milliseconds", 1_700_000_000_123)
@@ -167,7 +171,7 @@ func scalars() []Specimen {
 			e.Timestamp("least", math.MinInt64)
 			e.Timestamp("greatest", math.MaxInt64)
 		}),
-		table("strings", "text, and what only looks like text", func(e *Encoder) {
+		table("strings", "text, and what only looks like text", func(e *encode.Encoder) {
 			e.Str("empty", "")
 			e.Str("hello", "hello")
 			e.Str("accents", "Grüße, señor — naïve café")
@@ -185,7 +189,7 @@ func scalars() []Specimen {
 			e.Str("lone-surrogate", "\xed\xa0\x80")
 			e.Str("amqp-1.0-section", "\x00Ss\xc0\x0c\x04\xa1\x05mid-1@@@")
 		}),
-		table("bytes", "octets that are meant as octets", func(e *Encoder) {
+		table("bytes", "octets that are meant as octets", func(e *encode.Encoder) {
 			e.Bytes("none", nil)
 			e.Bytes("nul", []byte{0})
 			e.Bytes("text", []byte(`{"a":1}`))
@@ -202,14 +206,14 @@ func names() []Specimen {
 		table(
 			"duplicates",
 			"the first counts for the specification and RabbitMQ's look-up, the last for most clients",
-			func(e *Encoder) {
+			func(e *encode.Encoder) {
 				e.Int32("k", 1)
 				e.Str("between", "x")
 				e.Int32("k", 2)
 				e.Str("k", "three")
 			},
 		),
-		table("names", "everything that a name can hold", func(e *Encoder) {
+		table("names", "everything that a name can hold", func(e *encode.Encoder) {
 			e.Int32("", 0)
 			e.Int32("$dollar#hash_under-score", 1)
 			e.Int32("1 a.b-c", 2)
@@ -225,16 +229,16 @@ func names() []Specimen {
 			e.Int32("not-utf8-\xff", 12)
 			e.Int32("../../etc/passwd", 13)
 		}),
-		table("long-names", "128 octets is the specification's limit, 255 the wire's", func(e *Encoder) {
+		table("long-names", "128 octets is the specification's limit, 255 the wire's", func(e *encode.Encoder) {
 			for _, n := range []int{128, 129, 255} {
 				e.Bool(strings.Repeat("n", n), true)
 			}
 		}),
-		table("short-tail", "the last field has 3 octets, which Bunny loses", func(e *Encoder) {
+		table("short-tail", "the last field has 3 octets, which Bunny loses", func(e *encode.Encoder) {
 			e.Int32("a", 1)
 			e.Void("z")
 		}),
-		table("nameless-voids", "two fields in 4 octets", func(e *Encoder) {
+		table("nameless-voids", "two fields in 4 octets", func(e *encode.Encoder) {
 			e.Void("")
 			e.Void("")
 		}),
@@ -243,24 +247,24 @@ func names() []Specimen {
 
 func nesting() []Specimen {
 	return []Specimen{
-		table("nested", "tables and arrays in each other", func(e *Encoder) {
-			e.Nested("t", func(e *Encoder) {
+		table("nested", "tables and arrays in each other", func(e *encode.Encoder) {
+			e.Nested("t", func(e *encode.Encoder) {
 				e.Int32("a", 1)
-				e.Nested("b", func(e *Encoder) { e.Str("c", "deep") })
-				e.Array("list", func(e *Encoder) {
-					e.Nested("", func(e *Encoder) { e.Int32("x", 1) })
-					e.Nested("", func(*Encoder) {})
-					e.Array("", func(e *Encoder) { e.Array("", func(e *Encoder) { e.Int8("", 5) }) })
+				e.Nested("b", func(e *encode.Encoder) { e.Str("c", "deep") })
+				e.Array("list", func(e *encode.Encoder) {
+					e.Nested("", func(e *encode.Encoder) { e.Int32("x", 1) })
+					e.Nested("", func(*encode.Encoder) {})
+					e.Array("", func(e *encode.Encoder) { e.Array("", func(e *encode.Encoder) { e.Int8("", 5) }) })
 				})
 			})
-			e.Nested("empty-table", func(*Encoder) {})
-			e.Array("empty-array", func(*Encoder) {})
-			e.Array("short-array", func(e *Encoder) { e.Bool("", true) })
+			e.Nested("empty-table", func(*encode.Encoder) {})
+			e.Array("empty-array", func(*encode.Encoder) {})
+			e.Array("short-array", func(e *encode.Encoder) { e.Bool("", true) })
 			e.Str("after", "still here")
 		}),
 		{Name: "deepest", Note: "32 tables in each other: the limit", Encoded: Deep(32)},
 		damaged("too-deep", "depth_exceeded", "33 tables in each other; the first 32 are readable", Deep(33)),
-		damaged("bomb", "depth_exceeded", "2,000 arrays in each other", Table(func(e *Encoder) {
+		damaged("bomb", "depth_exceeded", "2,000 arrays in each other", encode.Table(func(e *encode.Encoder) {
 			deepArray(e, 2000)
 			e.Str("after", "still here")
 		})),
@@ -273,7 +277,7 @@ func dialects() []Specimen {
 			Name:    "short-string",
 			Note:    "s as the grammar of 0-9-1 has it",
 			Dialect: "spec-0-9-1",
-			Encoded: Table(func(e *Encoder) {
+			Encoded: encode.Table(func(e *encode.Encoder) {
 				e.ShortStr("k", "hello")
 				e.ShortStr("empty", "")
 				e.ShortStr("long", strings.Repeat("s", 255))
@@ -282,9 +286,9 @@ func dialects() []Specimen {
 		table(
 			"short-string-or-integer",
 			"both readings of s consume it exactly",
-			func(e *Encoder) { e.ShortStr("k", "A") },
+			func(e *encode.Encoder) { e.ShortStr("k", "A") },
 		),
-		table("signs", "values that other clients read with another sign", func(e *Encoder) {
+		table("signs", "values that other clients read with another sign", func(e *encode.Encoder) {
 			e.Int8("b", -1)
 			e.Uint8("B", 255)
 			e.Int64("l", -1000)
@@ -296,7 +300,7 @@ func dialects() []Specimen {
 			Name:    "qpid-jms",
 			Note:    "Apache Qpid for Java: milliseconds, characters and their own strings",
 			Dialect: "qpid-java",
-			Encoded: Table(func(e *Encoder) {
+			Encoded: encode.Table(func(e *encode.Encoder) {
 				e.Str("JMSXGroupID", "orders")
 				e.Timestamp("sent", 1_700_000_000_123)
 				e.Sized("ascii", 'c', 5, []byte("plain"))
@@ -308,12 +312,12 @@ func dialects() []Specimen {
 			Name:    "qpid-dotnet",
 			Note:    "Apache Qpid for .NET writes L unsigned",
 			Dialect: "qpid-dotnet",
-			Encoded: Table(func(e *Encoder) {
+			Encoded: encode.Table(func(e *encode.Encoder) {
 				e.Value("sequence", 'L', []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
 				e.Sized("wide", 'C', 4, []byte("wide"))
 			}),
 		},
-		{Name: "py-amqp-legacy", Note: "b and B swapped", Dialect: "py-amqp-legacy", Encoded: Table(func(e *Encoder) {
+		{Name: "py-amqp-legacy", Note: "b and B swapped", Dialect: "py-amqp-legacy", Encoded: encode.Table(func(e *encode.Encoder) {
 			e.Value("unsigned", 'b', []byte{200})
 			e.Value("signed", 'B', []byte{200})
 			e.ShortStr("text", "kombu")
@@ -322,7 +326,7 @@ func dialects() []Specimen {
 			Name:    "qpid-336",
 			Note:    "the extension that was proposed and never sent",
 			Dialect: "qpid-336",
-			Encoded: Table(func(e *Encoder) {
+			Encoded: encode.Table(func(e *encode.Encoder) {
 				e.Bool("flag", true)
 				e.Value("uint16", 'S', []byte{0xff, 0xfe})
 				e.Value("uint32", 'I', []byte{0xff, 0xff, 0xff, 0xfd})
@@ -336,8 +340,8 @@ func dialects() []Specimen {
 }
 
 func damages() []Specimen {
-	good := func(e *Encoder) { e.Str("good", "readable") }
-	after := func(e *Encoder) { e.Bool("after", true) }
+	good := func(e *encode.Encoder) { e.Str("good", "readable") }
+	after := func(e *encode.Encoder) { e.Bool("after", true) }
 	return []Specimen{
 		damaged("no-octets", "table_length_truncated", "nothing at all", nil),
 		damaged("length-cut", "table_length_truncated", "3 of the 4 length octets", []byte{0, 0, 0}),
@@ -345,24 +349,24 @@ func damages() []Specimen {
 			"length-overrun",
 			"table_length_overrun",
 			"the length claims one octet more than there is",
-			Claiming(19, good),
+			encode.Claiming(19, good),
 		),
 		damaged(
 			"length-4-gigabytes",
 			"table_length_overrun",
 			"the length claims all that 32 bits can",
-			Claiming(math.MaxUint32, good),
+			encode.Claiming(math.MaxUint32, good),
 		),
-		damaged("trailing", "trailing_bytes", "two octets follow", append(Table(good), 0, 0)),
-		damaged("name-cut", "name_truncated", "the last name claims more than is left", Table(func(e *Encoder) {
+		damaged("trailing", "trailing_bytes", "two octets follow", append(encode.Table(good), 0, 0)),
+		damaged("name-cut", "name_truncated", "the last name claims more than is left", encode.Table(func(e *encode.Encoder) {
 			good(e)
 			e.Raw(3, 'k', 'e')
 		})),
-		damaged("tag-missing", "missing_tag", "the table ends after a name", Table(func(e *Encoder) {
+		damaged("tag-missing", "missing_tag", "the table ends after a name", encode.Table(func(e *encode.Encoder) {
 			good(e)
 			e.Name("key")
 		})),
-		damaged("unknown-tag", "unknown_tag", "without a width nothing after it can be read", Table(func(e *Encoder) {
+		damaged("unknown-tag", "unknown_tag", "without a width nothing after it can be read", encode.Table(func(e *encode.Encoder) {
 			good(e)
 			e.Value("bad", 'Z', []byte{1, 2, 3, 4})
 			after(e)
@@ -371,25 +375,25 @@ func damages() []Specimen {
 			"unknown-tag-ff",
 			"unknown_tag",
 			"a tag that is no character",
-			Table(func(e *Encoder) { e.Value("bad", 0xff, nil) }),
+			encode.Table(func(e *encode.Encoder) { e.Value("bad", 0xff, nil) }),
 		),
-		damaged("value-missing", "value_truncated", "the table ends after a tag", Table(func(e *Encoder) {
+		damaged("value-missing", "value_truncated", "the table ends after a tag", encode.Table(func(e *encode.Encoder) {
 			good(e)
 			e.Value("key", 'I', nil)
 		})),
-		damaged("value-cut", "value_truncated", "2 of 8 octets", Table(func(e *Encoder) {
+		damaged("value-cut", "value_truncated", "2 of 8 octets", encode.Table(func(e *encode.Encoder) {
 			good(e)
 			e.Value("key", 'l', []byte{0, 0})
 		})),
-		damaged("string-length-cut", "length_truncated", "2 of 4 length octets", Table(func(e *Encoder) {
+		damaged("string-length-cut", "length_truncated", "2 of 4 length octets", encode.Table(func(e *encode.Encoder) {
 			good(e)
 			e.Value("key", 'S', []byte{0, 0})
 		})),
-		damaged("string-overrun", "length_overrun", "a string claims 10 octets and has 3", Table(func(e *Encoder) {
+		damaged("string-overrun", "length_overrun", "a string claims 10 octets and has 3", encode.Table(func(e *encode.Encoder) {
 			good(e)
 			e.Sized("key", 'S', 10, []byte("abc"))
 		})),
-		damaged("bytes-negative", "length_overrun", "a length with the sign bit set", Table(func(e *Encoder) {
+		damaged("bytes-negative", "length_overrun", "a length with the sign bit set", encode.Table(func(e *encode.Encoder) {
 			good(e)
 			e.Sized("key", 'x', 1<<31, nil)
 		})),
@@ -397,15 +401,15 @@ func damages() []Specimen {
 			"nested-overrun",
 			"length_overrun",
 			"a nested table claims more than its parent has",
-			Table(func(e *Encoder) {
+			encode.Table(func(e *encode.Encoder) {
 				good(e)
 				e.Sized("t", 'F', 50, []byte("\x01at\x01"))
 				after(e)
 			}),
 		),
-		damaged("damage-in-array", "unknown_tag", "only the array is lost", Table(func(e *Encoder) {
+		damaged("damage-in-array", "unknown_tag", "only the array is lost", encode.Table(func(e *encode.Encoder) {
 			good(e)
-			e.Array("a", func(e *Encoder) {
+			e.Array("a", func(e *encode.Encoder) {
 				e.Int32("", 1)
 				e.Value("", 'n', nil)
 			})
@@ -415,13 +419,13 @@ func damages() []Specimen {
 			"damage-in-x-death",
 			"value_truncated",
 			"damage two levels down; the rest is readable",
-			Table(func(e *Encoder) {
-				e.Array("x-death", func(e *Encoder) {
-					e.Nested("", func(e *Encoder) {
+			encode.Table(func(e *encode.Encoder) {
+				e.Array("x-death", func(e *encode.Encoder) {
+					e.Nested("", func(e *encode.Encoder) {
 						e.Str("queue", "orders")
 						e.Value("count", 'l', []byte{0, 0, 0})
 					})
-					e.Nested("", func(e *Encoder) { e.Str("queue", "payments") })
+					e.Nested("", func(e *encode.Encoder) { e.Str("queue", "payments") })
 				})
 				after(e)
 			}),
@@ -430,8 +434,8 @@ func damages() []Specimen {
 			"element-cut",
 			"value_truncated",
 			"amqp091-go takes it for the end of the array",
-			Table(func(e *Encoder) {
-				e.Array("a", func(e *Encoder) {
+			encode.Table(func(e *encode.Encoder) {
+				e.Array("a", func(e *encode.Encoder) {
 					e.Bool("", true)
 					e.Raw('t')
 				})
@@ -443,17 +447,17 @@ func damages() []Specimen {
 
 // Deep returns a table in which that many tables named d lie in each other.
 func Deep(levels int) []byte {
-	return Table(func(e *Encoder) { deepTable(e, levels) })
+	return encode.Table(func(e *encode.Encoder) { deepTable(e, levels) })
 }
 
-func deepTable(e *Encoder, levels int) {
+func deepTable(e *encode.Encoder, levels int) {
 	if levels > 0 {
-		e.Nested("d", func(e *Encoder) { deepTable(e, levels-1) })
+		e.Nested("d", func(e *encode.Encoder) { deepTable(e, levels-1) })
 	}
 }
 
-func deepArray(e *Encoder, levels int) {
+func deepArray(e *encode.Encoder, levels int) {
 	if levels > 0 {
-		e.Array("a", func(e *Encoder) { deepArray(e, levels-1) })
+		e.Array("a", func(e *encode.Encoder) { deepArray(e, levels-1) })
 	}
 }
