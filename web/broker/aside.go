@@ -37,7 +37,10 @@ func (a *asides) upTo(tag uint64) []uint64 {
 func (s *sink) acknowledge(ch acknowledger, from, to uint64) (n uint64, err error) {
 	aside := s.aside.upTo(to)
 	if len(aside) == 0 {
-		return to - from, ch.Ack(to, true)
+		if err := ch.Ack(to, true); err != nil {
+			return 0, err
+		}
+		return to - from, nil
 	}
 	if before := aside[0] - 1; before > from {
 		if err := ch.Ack(before, true); err != nil {

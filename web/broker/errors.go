@@ -55,7 +55,8 @@ type Error struct {
 	Msg  string
 	Err  error
 
-	stops bool // trying again would harm the queue
+	stops   bool // trying again would harm the queue
+	network bool // the network took it, as far as can be told, and not the broker
 }
 
 func (e *Error) Error() string { return e.Msg }
@@ -90,7 +91,8 @@ func (c *Consumer) explain(p phase, err error, seen evidence) *Error {
 		return e
 	}
 	kind, msg := c.sentence(p, err, seen)
-	return &Error{Kind: kind, Msg: msg, Err: err}
+	network := isTimeout(seen.err) || isAny(seen.err, resetErrors())
+	return &Error{Kind: kind, Msg: msg, Err: err, network: network}
 }
 
 // evidence is what the transport saw, which says more than the library's errors.

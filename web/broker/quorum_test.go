@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -80,8 +81,57 @@ func TestNodeConsumerTimeout(t *testing.T) {
 	if !strings.Contains(st.Error, "consumer timeout") {
 		t.Error(st.Error)
 	}
-	until(t, "reading again", func() bool { return r.Status().State == source.Consuming && r.Status().Held == 20 })
+	var again source.Status
+	until(t, "reading again", func() bool {
+		again = r.Status()
+		return again.State == source.Consuming && again.Held == 20
+	})
+	// RabbitMQ named 500 ms, so peek holds for half of that.
+	if hold := again.GiveBackAt.Sub(again.HeldSince); hold != 250*time.Millisecond {
+		t.Errorf("holds for %s", hold)
+	}
 	if n := int(r.archive.Snapshot().Last()); n != len(bodies) {
 		t.Errorf("%d messages stored of %d", n, len(bodies))
 	}
+}
+
+// TestNodeForgedDeliveryCount: in a classic queue anybody may have written the header that quorum queues
+// count in.
+func TestNodeForgedDeliveryCount(t *testing.T) {
+	c := dial(t)
+	c.declare(t, "q", nil)
+	for range 3 {
+		if err := c.PublishWithContext(t.Context(), "", "q", false, false, amqp.Publishing{
+			Headers: amqp.Table{"x-delivery-count": int64(19), "x-acquired-count": int64(19)},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.ready(t, "q", 3)
+	r := run(t, Config{URL: c.url(), Queue: "q"})
+	r.untilStored(t, 3)
+	if st := r.Status(); st.Error != "" || st.QueueType != "classic" {
+		t.Errorf("%+v", st)
+	}
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	c.ready(t, "q", 3)
+}
+
+// TestNodeDrainOfAStream: acknowledging removes nothing from a stream, so drain does not claim it.
+func TestNodeDrainOfAStream(t *testing.T) {
+	c := dial(t)
+	c.declare(t, "s", amqp.Table{"x-queue-type": "stream"})
+	c.publish(t, "", "s", 0, 5)
+	r := run(t, Config{URL: c.url(), Queue: "s", Mode: source.Drain, AcceptLoss: true})
+	st := r.untilState(t, source.Stopped)
+	if st.Kind != KindQueueType || !strings.Contains(st.Error, "is a stream") || st.Acknowledged != 0 || st.Stored != 0 {
+		t.Errorf("%+v", st)
+	}
+	if err := r.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	again := run(t, Config{URL: c.url(), Queue: "s", Mode: source.Stream, Offset: "first"})
+	again.untilStored(t, 5)
 }

@@ -28,6 +28,8 @@ type script struct {
 	// consume is called for each basic.consume, after consume-ok is sent, with the prefetch count; nil:
 	// nothing more comes. It runs on the connection's goroutine.
 	consume func(c *scriptConn, tag string, prefetch uint16, args []byte)
+	// refusal is what a basic.consume is answered with in place of consume-ok, as channel.close 406.
+	refusal string
 	// settled is called for basic.ack and basic.nack.
 	settled func(method uint16, tag uint64)
 	dialled atomic.Int32
@@ -164,6 +166,10 @@ func (s *script) serve(c *scriptConn) {
 			if tag == probeTag {
 				c.close(channel, 406, "PRECONDITION_FAILED - x-stream-offset not supported for queues of queue type "+
 					"rabbit_quorum_queue")
+				continue
+			}
+			if s.refusal != "" {
+				c.close(channel, 406, s.refusal)
 				continue
 			}
 			c.method(channel, 60, 21, append([]byte{byte(len(tag))}, tag...))

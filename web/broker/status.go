@@ -318,7 +318,7 @@ func (t *tracker) snapshot() source.Status {
 	}
 	if at := sink.firstAt.Load(); at != 0 && s.Held > 0 && s.Mode == source.Peek {
 		s.HeldSince = time.Unix(0, at)
-		s.GiveBackAt = s.HeldSince.Add(c.cfg.Hold)
+		s.GiveBackAt = s.HeldSince.Add(c.hold())
 		if s.State == source.Consuming && s.Held >= s.Window {
 			s.State = source.WindowFull
 		}

@@ -53,7 +53,7 @@ func (c *Consumer) ended(a attempt, e *Error) verdict {
 	}
 	// A copy's queue is new, so nothing tells what has come into it.
 	something := a.waiting > 0 || a.arrived || e.Kind == KindInternal || c.cfg.Mode == source.Copy
-	broken := e.broken() && something
+	broken := e.broken() && something && !e.network
 	// The broker's own fault with one message under way is the fault of the message behind it, whatever
 	// was stored before.
 	atOnce := e.Kind == KindInternal && a.single
