@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -172,11 +173,15 @@ log.file.level = info
 	return nil
 }
 
+// Ports of nodes. They lie below those that systems give to connections, so that nobody has taken one
+// when a node comes back.
+const firstPort, lastPort = 20_000, 32_000
+
 // freePorts finds ports that nothing listens on now.
 func freePorts() (a, b, c, d, e int, err error) {
 	var ports [5]int
 	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := listenBelow()
 		if err != nil {
 			return 0, 0, 0, 0, 0, err
 		}
@@ -184,6 +189,16 @@ func freePorts() (a, b, c, d, e int, err error) {
 		ports[i] = l.Addr().(*net.TCPAddr).Port
 	}
 	return ports[0], ports[1], ports[2], ports[3], ports[4], nil
+}
+
+func listenBelow() (l net.Listener, err error) {
+	for range 100 {
+		port := firstPort + rand.IntN(lastPort-firstPort) // #nosec G404 -- any will do
+		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
 }
 
 func (n *Node) environment() []string {
