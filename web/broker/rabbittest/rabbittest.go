@@ -138,6 +138,7 @@ func (n *Node) prepare(o Options) error {
 	if err != nil {
 		return err
 	}
+	// The largest message is that of RabbitMQ 3, on RabbitMQ 4 too.
 	config := fmt.Sprintf(`listeners.tcp.1 = 127.0.0.1:%d
 listeners.ssl.1 = 127.0.0.1:%d
 ssl_options.cacertfile = %s
@@ -152,6 +153,7 @@ management.tcp.ip = 127.0.0.1
 management.tcp.port = %d
 collect_statistics_interval = 1000
 disk_free_limit.absolute = 1MB
+max_message_size = 134217728
 log.console = false
 log.file = rabbit.log
 log.file.level = info
