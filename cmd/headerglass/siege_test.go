@@ -52,7 +52,7 @@ const (
 // TestSiege drives at once what takes most memory to answer, by clients that do not read, for a
 // minute. The process stays within --memory, 15 %, 64 MiB, the budget of work in progress, and what
 // the budget does not count: the stacks and buffers of a thousand connections and their requests. It
-// takes nine of ten messages that are sent. How long a person of another address waits for pages is
+// goes on reading. How much of what is sent arrives, and how long another address waits for pages, is
 // noted: it depends on what else the machine does.
 func TestSiege(t *testing.T) {
 	const (
