@@ -12,9 +12,9 @@ type Stage struct {
 	InArray bool // it is an element, without a name, of an array
 }
 
-// Descend returns the way down to the value whose field, or element of an array, begins at offset, as Field
-// tells it. ok is false if none begins there that can be read. Every level costs one pass over what
-// comes before the value.
+// Descend returns the way down to the value whose field, or element of an array, begins at offset,
+// as Field tells it. ok is false if none begins there that can be read. Every level costs one pass
+// over what comes before the value.
 func (t Table) Descend(offset int) (way []Stage, ok bool) {
 	b, _, first := t.bounds()
 	if offset < int(first) || offset >= len(b) {
@@ -38,15 +38,16 @@ func (t Table) Descend(offset int) (way []Stage, ok bool) {
 	return way, len(way) > 0 && way[len(way)-1].Offset == offset
 }
 
-// element is a field or element where it lies. Its end is beyond every offset if it cannot be measured.
+// element is a field or element where it lies. Its end is beyond every offset if it cannot be
+// measured.
 type element struct {
 	start, tagAt, end uint64
 	named             bool
 	index             int
 }
 
-// descend yields, level by level from the one that begins at p, the element that holds the octet at target or begins
-// there. The elements before it must be sound; each is passed over once.
+// descend yields, level by level from the one that begins at p, the element that holds the octet at
+// target or begins there. The elements before it must be sound; each is passed over once.
 func descend(root []byte, d *Dialect, p, target uint64) iter.Seq[element] {
 	return func(yield func(element) bool) {
 		w, size := &d.limits[0], uint64(len(root))

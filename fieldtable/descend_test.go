@@ -9,8 +9,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
-// Every field and element that can be read is found by where it begins, with the way that leads to it; no other offset
-// leads anywhere.
+// Every field and element that can be read is found by where it begins, with the way that leads to
+// it; no other offset leads anywhere.
 func TestDescend(t *testing.T) {
 	for _, s := range specimens.Specimens() {
 		if len(s.Encoded) > 5000 {
@@ -65,7 +65,8 @@ func TestDescendGivesTheField(t *testing.T) {
 	}
 	// x begins at 20, its tag is at 22, its length ends at 27: there is the element's tag.
 	way, ok = table.Descend(27)
-	if !ok || len(way) != 2 || !way[1].InArray || way[1].Index != 0 || !bytes.Equal(way[1].Value.Encoded(), encoded[27:32]) {
+	if !ok || len(way) != 2 || !way[1].InArray || way[1].Index != 0 ||
+		!bytes.Equal(way[1].Value.Encoded(), encoded[27:32]) {
 		t.Errorf("got %+v, %v", way, ok)
 	}
 }

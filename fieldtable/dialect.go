@@ -10,9 +10,9 @@ import (
 // Dialect is one way to read type tags. It is immutable; every function that names one returns the
 // same pointer each time.
 //
-// What the dialects read, one a line: i1 to i8 are signed integers of so many octets, u1 to u8 unsigned
-// ones, ss is a short string, y the kind that the tag has wherever it is known; "·" is unknown. Timestamps
-// count s or ms, and "=1" are booleans of which only the octet 1 is true.
+// What the dialects read, one a line: i1 to i8 are signed integers of so many octets, u1 to u8
+// unsigned ones, ss is a short string, y the kind that the tag has wherever it is known; "·" is
+// unknown. Timestamps count s or ms, and "=1" are booleans of which only the octet 1 is true.
 //
 //	dialect        t  b  B  s  U  u  I  i  l  L  fd D  S  T  F  A  V  x  cC k  n
 //	lenient        y  i1 u1 i2 i2 u2 i4 u4 i8 i8 y  y  y  s  y  y  y  y  y  y  ·
@@ -65,8 +65,8 @@ func (t tags) without(list string) tags {
 	return t
 }
 
-// NewDialect returns a dialect of its own, for what Dialects does not have: it knows the given tags, counts timestamps in
-// seconds and takes every octet but 0 for true.
+// NewDialect returns a dialect of its own, for what Dialects does not have: it knows the given
+// tags, counts timestamps in seconds and takes every octet but 0 for true.
 func NewDialect(name, description string, known map[byte]Kind) *Dialect {
 	return newDialect(name, description, known)
 }
@@ -202,9 +202,24 @@ func qpid336Dialect() *Dialect {
 		"qpid-336",
 		"The extension proposed in Apache issue QPID-336: small letters signed, capitals unsigned, so that S and I are integers; no known client writes it.",
 		tags{
-			't': KindBool, 'b': KindInt8, 's': KindInt16, 'i': KindInt32, 'l': KindInt64,
-			'B': KindUint8, 'S': KindUint16, 'I': KindUint32, 'L': KindUint64, 'f': KindFloat32, 'd': KindFloat64,
-			'k': KindChar8, 'c': KindLongStr, 'C': KindLongStr, 'n': KindVoid, 'x': KindBytes, 'F': KindTable, 'T': KindTimestamp,
+			't': KindBool,
+			'b': KindInt8,
+			's': KindInt16,
+			'i': KindInt32,
+			'l': KindInt64,
+			'B': KindUint8,
+			'S': KindUint16,
+			'I': KindUint32,
+			'L': KindUint64,
+			'f': KindFloat32,
+			'd': KindFloat64,
+			'k': KindChar8,
+			'c': KindLongStr,
+			'C': KindLongStr,
+			'n': KindVoid,
+			'x': KindBytes,
+			'F': KindTable,
+			'T': KindTimestamp,
 		},
 	)
 	d.setWidth('c', irregular|2)
@@ -296,13 +311,13 @@ func (d *Dialect) Kind(tag byte) Kind { return d.kinds[tag] }
 // TimestampUnit returns the unit in which the dialect counts timestamps.
 func (d *Dialect) TimestampUnit() Unit { return d.unit }
 
-// LengthOctets returns how many octets of a value with this tag say how long it is: 0 if its length is fixed or the dialect
-// does not know the tag.
+// LengthOctets returns how many octets of a value with this tag say how long it is: 0 if its length
+// is fixed or the dialect does not know the tag.
 func (d *Dialect) LengthOctets(tag byte) int { return int(d.prefixes[tag]) }
 
-// Rivals returns those of the dialects that give the tag another width than d does, so that they find other fields after such a
-// value. A dialect is left out if no known client writes it, or if another one that is returned reads all that it
-// reads with the same widths.
+// Rivals returns those of the dialects that give the tag another width than d does, so that they
+// find other fields after such a value. A dialect is left out if no known client writes it, or if
+// another one that is returned reads all that it reads with the same widths.
 func (d *Dialect) Rivals(tag byte, among []*Dialect) []*Dialect {
 	var rivals []*Dialect
 	mine := d.limits[0][tag]

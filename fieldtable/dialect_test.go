@@ -11,8 +11,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 )
 
-// tagTables reads what each dialect reads, tag by tag: the kind and the octets of its payload, with "4+" for a length
-// of 4 octets.
+// tagTables reads what each dialect reads, tag by tag: the kind and the octets of its payload, with
+// "4+" for a length of 4 octets.
 func tagTables(t *testing.T) (names []string, tags map[string]string) {
 	t.Helper()
 	file, err := os.ReadFile("testdata/dialects.txt")
@@ -119,7 +119,8 @@ func wantWhole(t *testing.T, d *fieldtable.Dialect, value []byte, w tagWidth, pa
 			err,
 		)
 	}
-	if _, err := fieldtable.View(fieldK(append(slices.Clone(value), 1, 'z', 'F', 0, 0, 0, 0)), d).Lookup("z"); err != nil {
+	followed := fieldK(append(slices.Clone(value), 1, 'z', 'F', 0, 0, 0, 0))
+	if _, err := fieldtable.View(followed, d).Lookup("z"); err != nil {
 		t.Errorf("%s: after %x: %v", d.Name(), value, err)
 	}
 	if v, err := fieldtable.View(fieldK(value), d).Lookup("k"); err != nil || v.End() != 6+len(value) {

@@ -36,22 +36,26 @@
 // is one reading; it is chosen when looking at a table, so the same octets can be read again in
 // another. The table of what each of them reads stands at [Dialect].
 //
-// The first dialect, [Lenient], reads all that can be read without contradicting RabbitMQ. No dialect is ever
-// chosen by guessing: [ExactDialects] names those that read a table without damage, [Hints] the
-// values that others read otherwise, and [Readings] what each broker and client library makes of
-// every field.
+// The first dialect, [Lenient], reads all that can be read without contradicting RabbitMQ. No
+// dialect is ever chosen by guessing: [ExactDialects] names those that read a table without damage,
+// [Hints] the values that others read otherwise, and [Readings] what each broker and client library
+// makes of every field.
 //
 // # Damage
 //
 // Nothing here fails as a whole. A [SyntaxError] says what is wrong, at which octet, and in which
 // field:
 //
-//   - The fields before the damage stay readable; those after it, in the same table or array, have no certain beginning.
-//   - Damage in a nested table or array stays inside it, because its own length is known: what follows it is readable.
+//   - The fields before the damage stay readable; those after it, in the same table or array, have
+//     no certain beginning.
+//   - Damage in a nested table or array stays inside it, because its own length is known: what
+//     follows it is readable.
 //   - A length that goes beyond the parent is damage in the parent, at the length.
 //   - An unknown tag has no width, so nothing after it can be found.
-//   - Octets after the outermost table are reported last; its own length, if it is incomplete or too great, instead of any field.
-//   - Beyond [MaxDepth] levels a nested value is reported where it begins. Passing over a value never descends into it.
+//   - Octets after the outermost table are reported last; its own length, if it is incomplete or
+//     too great, instead of any field.
+//   - Beyond [MaxDepth] levels a nested value is reported where it begins. Passing over a value
+//     never descends into it.
 //
 // # Names
 //

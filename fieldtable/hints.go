@@ -22,8 +22,8 @@ const maxHints = 100
 
 // Hints returns the ambiguous values in t, nested ones too, in wire order, at most 100: s, which is
 // an integer or a string; b, B, l and L whose sign bit is set; D whose sign bit is set; T that
-// looks like another unit; f that is plausible in the opposite byte order; NaN and infinities; t that is
-// neither 0 nor 1.
+// looks like another unit; f that is plausible in the opposite byte order; NaN and infinities; t
+// that is neither 0 nor 1.
 func Hints(t Table) []Hint {
 	s := t.Scan()
 	return appendHints(nil, &s)
@@ -98,8 +98,9 @@ func otherReading(v Value) string {
 	return ""
 }
 
-// otherFloat knows of NaN and infinities, and of floats that were written in the byte order of an Intel machine: read in
-// the order of the network such a one is next to nothing or beyond all measure.
+// otherFloat knows of NaN and infinities, and of floats that were written in the byte order of an
+// Intel machine: read in the order of the network such a one is next to nothing or beyond all
+// measure.
 func otherFloat(v Value) string {
 	f, ok := v.Float64()
 	if ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
@@ -160,8 +161,8 @@ func unsignedDecimal(d Decimal) string {
 // milliseconds above a thousand times as much, which as seconds begins in 1973.
 const implausibleSeconds = 100_000_000_000
 
-// Guess returns what a timestamp may count instead of its dialect's unit, such as "milliseconds", and the
-// time that it then is. ok is false if the count is plausible as it is.
+// Guess returns what a timestamp may count instead of its dialect's unit, such as "milliseconds",
+// and the time that it then is. ok is false if the count is plausible as it is.
 func (t Timestamp) Guess() (unit string, at time.Time, ok bool) {
 	switch n := t.Value; {
 	case n <= 0:
@@ -178,12 +179,12 @@ func (t Timestamp) Guess() (unit string, at time.Time, ok bool) {
 	return "nanoseconds", time.Unix(0, t.Value).UTC(), true
 }
 
-// NeverSet reports whether it is the least value of .NET's DateTime, the first moment of year 1, in seconds or in
-// milliseconds: programs send it where no time was set.
+// NeverSet reports whether it is the least value of .NET's DateTime, the first moment of year 1, in
+// seconds or in milliseconds: programs send it where no time was set.
 func (t Timestamp) NeverSet() bool { return t.Value == firstSecond || t.Value == firstSecond*1000 }
 
-// Hint returns one sentence on another reading that is in real use, as Hints does for a value with tag T; it is
-// empty if there is none.
+// Hint returns one sentence on another reading that is in real use, as Hints does for a value with
+// tag T; it is empty if there is none.
 func (t Timestamp) Hint() string {
 	unit, at, ok := t.Guess()
 	switch {

@@ -64,7 +64,8 @@ func TestHints(t *testing.T) {
 			switch {
 			case c.want == "" && len(hints) > 0:
 				t.Errorf("%s: %v, want none", c.name, hints)
-			case c.want != "" && (len(hints) != 1 || !strings.Contains(hints[0].Text, c.want) || hints[0].Path != "k" || hints[0].Offset != 4):
+			case c.want != "" && (len(hints) != 1 || !strings.Contains(hints[0].Text, c.want) ||
+				hints[0].Path != "k" || hints[0].Offset != 4):
 				t.Errorf("%s: %v, want %q", c.name, hints, c.want)
 			}
 		})

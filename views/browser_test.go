@@ -133,7 +133,8 @@ func TestScreens(t *testing.T) {
 				if err := browsertest.Viewport(ctx, 1440, 900, scheme); err != nil {
 					t.Fatal(err)
 				}
-				if err := chromedp.Do(ctx, chromedp.Navigate(server.URL+"/"+f.name), chromedp.WaitReady("#announce")); err != nil {
+				page := server.URL + "/" + f.name
+				if err := chromedp.Do(ctx, chromedp.Navigate(page), chromedp.WaitReady("#announce")); err != nil {
 					t.Fatal(err)
 				}
 				for _, size := range [][2]int64{{1440, 900}, {900, 800}, {375, 760}, {320, 640}, {2560, 1200}} {

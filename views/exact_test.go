@@ -168,7 +168,8 @@ func TestPageShowsEveryTagExactly(t *testing.T) {
 				tag = domText(n)
 			case c == "kind":
 				kind = domText(n)
-			case (n.Data == "bdi" || n.Data == "pre" || n.Data == "span") && (strings.HasPrefix(c, "v v") || strings.HasPrefix(c, "dump v")):
+			case (n.Data == "bdi" || n.Data == "pre" || n.Data == "span") &&
+				(strings.HasPrefix(c, "v v") || strings.HasPrefix(c, "dump v")):
 				value += domText(n)
 			case c == "m" && !strings.HasSuffix(domText(n), " B"):
 				rest += domText(n)

@@ -333,7 +333,8 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	busy.Broker.State, busy.Broker.NextAttempt = source.Paused, viewtest.Now.Add(25*time.Second)
 	busy.Broker.HeldSince, busy.Broker.GiveBackAt = viewtest.Now.Add(-6*time.Minute), viewtest.Now.Add(9*time.Minute)
 	busy.Broker.Ready, busy.Broker.Consumers, busy.Broker.ObservedAt = 4211, 3, viewtest.Now.Add(-4*time.Second)
-	busy.Broker.QueueType, busy.Broker.Policy, busy.Broker.DeliveryLimit, busy.Broker.Reconnects, busy.Broker.Known = "quorum", "ha", 20, 2, 312
+	busy.Broker.QueueType, busy.Broker.Policy, busy.Broker.DeliveryLimit = "quorum", "ha", 20
+	busy.Broker.Reconnects, busy.Broker.Known = 2, 312
 	busy.Broker.URL, busy.Broker.Management = "amqps://explorer@rabbit.internal:5671/orders", "The management API at rabbit.internal:15672 answered 401."
 	add("shared", busy)
 	p.Broker.State, p.Broker.Error = source.Reconnecting, "The broker at 10.1.2.3:5672 refused the connection."

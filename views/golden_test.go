@@ -21,8 +21,12 @@ func TestGoldens(t *testing.T) {
 		Now:    viewtest.Now,
 	}
 	problem := &kit.Problem{
-		Status: 404, Title: "No such page", Msg: "There is nothing at <this address>.", Hint: "Raise --memory to keep more.",
-		Action: "To the messages", URL: "/explore/",
+		Status: 404,
+		Title:  "No such page",
+		Msg:    "There is nothing at <this address>.",
+		Hint:   "Raise --memory to keep more.",
+		Action: "To the messages",
+		URL:    "/explore/",
 	}
 	listing := &Listing{Size: 1, As: "field table", Table: []byte("tenant S acme\n")}
 	for _, tt := range []struct {

@@ -111,10 +111,9 @@ func TestLayout(t *testing.T) {
 	size(1440, 900)
 
 	b.do(chromedp.Navigate(server.URL+"/damaged"), chromedp.WaitReady("#hex b"))
-	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{
-		Name:  "forced-colors",
-		Value: "active",
-	}}}); err != nil {
+	forced := []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}
+	media := emulation.SetEmulatedMediaParams{Features: forced}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media); err != nil {
 		t.Fatal(err)
 	}
 	is(

@@ -17,9 +17,9 @@ import (
 	"github.com/headerglass/headerglass/views/shell"
 )
 
-// InspectorPane is what stands inside #inspector: the answer to a request with "HX-Request: true" for
-// /m/{seq} (unless it also has "HX-History-Restore-Request"). It draws an opened message, or the problem in its
-// place, or neither.
+// InspectorPane is what stands inside #inspector: the answer to a request with "HX-Request: true"
+// for /m/{seq} (unless it also has "HX-History-Restore-Request"). It draws an opened message, or
+// the problem in its place, or neither.
 func InspectorPane(links address.Links, in *opened.Opened, problem *kit.Problem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -69,8 +69,8 @@ func InspectorPane(links address.Links, in *opened.Opened, problem *kit.Problem)
 	})
 }
 
-// Document is the whole page: list, and beside it the opened message or the problem. With the query's Full set
-// and a message open, the list and the keys are left out.
+// Document is the whole page: list, and beside it the opened message or the problem. With the
+// query's Full set and a message open, the list and the keys are left out.
 func Document(p Page) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

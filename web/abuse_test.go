@@ -346,7 +346,8 @@ func TestDownloadNamesAreSafe(t *testing.T) {
 	offered := 0
 	for _, name := range names {
 		for _, path := range []string{"/m/1/headers.bin", "/m/1/content-header.bin", "/m/1/body.bin", "/export.jsonl", "/export.csv", "/export.zip", "/export.pcapng",
-			"/static/" + url.PathEscape(name), "/m/" + url.PathEscape(name), "/m/" + url.PathEscape(name) + "/headers.bin", "/m/1/" + url.PathEscape(name), "/" + url.PathEscape(name)} {
+			"/static/" + url.PathEscape(name), "/m/" + url.PathEscape(name), "/m/" + url.PathEscape(name) + "/headers.bin",
+			"/m/1/" + url.PathEscape(name), "/" + url.PathEscape(name)} {
 			r := f.get(
 				path + "?q=%22" + url.QueryEscape(
 					name,

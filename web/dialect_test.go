@@ -9,8 +9,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
-// TestDialectFollowsTheProduct: timestamps of Qpid Broker-J are in milliseconds, unless a dialect was
-// chosen.
+// TestDialectFollowsTheProduct: timestamps of Qpid Broker-J are in milliseconds, unless a dialect
+// was chosen.
 func TestDialectFollowsTheProduct(t *testing.T) {
 	for _, tt := range []struct {
 		name, product string
@@ -30,7 +30,10 @@ func TestDialectFollowsTheProduct(t *testing.T) {
 				c.Dialect = tt.chosen
 				c.Source.Status = func() source.Status { return source.Status{Mode: source.Peek, Product: tt.product} }
 			})
-			f.add(message{key: "k", headers: encode.Table(func(e *encode.Encoder) { e.Timestamp("sent", 1700000000123) })})
+			f.add(message{
+				key:     "k",
+				headers: encode.Table(func(e *encode.Encoder) { e.Timestamp("sent", 1700000000123) }),
+			})
 			f.get(tt.path).wantText(tt.want)
 		})
 	}

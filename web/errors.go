@@ -53,7 +53,8 @@ type paramError struct {
 
 func (e *paramError) Error() string { return "web: parameter " + e.Name + ": " + e.Msg }
 
-// sentenceError says for itself what it means to the reader. Its status is that of the error it stands for.
+// sentenceError says for itself what it means to the reader. Its status is that of the error it
+// stands for.
 type sentenceError struct {
 	error
 	sentence string
@@ -141,8 +142,8 @@ func (s *Server) statusTable() []struct {
 	}
 }
 
-// Remedies are what whoever runs the explorer can do about what a page says, in the words of the command
-// line. "": the page does not say.
+// Remedies are what whoever runs the explorer can do about what a page says, in the words of the
+// command line. "": the page does not say.
 type Remedies struct {
 	// Each of these ends a sentence.
 	Host   string // about a host name that is not answered to

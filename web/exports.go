@@ -21,8 +21,8 @@ func exportForms() (forms []listing.ExportForm) {
 
 // serveExport streams the messages that match, oldest first, so that what reads the file meets them
 // in the order of their arrival. Where there are more than the limit allows, they are the newest.
-// What arrives meanwhile is left out. Where some of them are evicted before they are written, the answer
-// is cut off: what looks whole is whole.
+// What arrives meanwhile is left out. Where some of them are evicted before they are written, the
+// answer is cut off: what looks whole is whole.
 func (s *Server) serveExport(f export.Format) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.cfg.NoExports {
@@ -58,8 +58,8 @@ func (s *Server) serveExport(f export.Format) handler {
 	}
 }
 
-// exportLimit is how many messages a file holds at most. Unlike a page's, an export's limit may be as
-// large as the configuration allows.
+// exportLimit is how many messages a file holds at most. Unlike a page's, an export's limit may be
+// as large as the configuration allows.
 func (s *Server) exportLimit(r *http.Request, f export.Format) int {
 	limit := s.cfg.ExportLimit
 	if f.Most > 0 {

@@ -315,8 +315,8 @@ func TestExportWaitsLongerThanBrowsersMay(t *testing.T) {
 	}
 }
 
-// An export that eviction overtakes is cut off, so that nobody takes it for whole, and counted. What
-// arrives meanwhile is not in it.
+// An export that eviction overtakes is cut off, so that nobody takes it for whole, and counted.
+// What arrives meanwhile is not in it.
 func TestExportDuringEviction(t *testing.T) {
 	for _, tt := range []struct {
 		path    string

@@ -12,8 +12,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
-// withGaps serves messages that arrive a second apart from noon on, of a copy that was not connected from and to
-// these milliseconds after noon.
+// withGaps serves messages that arrive a second apart from noon on, of a copy that was not
+// connected from and to these milliseconds after noon.
 func withGaps(t *testing.T, gaps ...[2]int) *fixture {
 	t.Helper()
 	return newFixture(t, func(c *Config, _ *archive.Config) {
@@ -39,7 +39,8 @@ func lines(html string) (got []string) {
 	return got
 }
 
-// TestGapsStandBetweenTheMessages: an exchange copy that was not connected says so where the messages are missing.
+// TestGapsStandBetweenTheMessages: an exchange copy that was not connected says so where the
+// messages are missing.
 func TestGapsStandBetweenTheMessages(t *testing.T) {
 	f := withGaps(t, [2]int{1200, 1300}, [2]int{1500, 1600}, [2]int{3100, 3900}, [2]int{9000, 9900})
 	f.fill(6) // at noon and 0 to 5 s

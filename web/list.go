@@ -67,7 +67,12 @@ func (s *Server) listPage(
 		p.Links.State.Q, p.Links.State.Facet = "", ""
 		p.Chart = chart(sources.Summary{Histogram: v.Arrivals(req.within())}, req)
 		p.Bar.Error, _ = errors.AsType[*query.Error](req.filterErr)
-		p.List = listing.List{Total: p.Broker.Kept.Messages, Empty: listing.EmptyNoMatch, Selected: selected, Last: v.Last()}
+		p.List = listing.List{
+			Total:    p.Broker.Kept.Messages,
+			Empty:    listing.EmptyNoMatch,
+			Selected: selected,
+			Last:     v.Last(),
+		}
 		return p, nil
 	}
 	found, err := v.Find(ctx, req.filter, req.within())
@@ -152,8 +157,8 @@ func (s *Server) listPage(
 // maxRowsBytes is how much of a page its rows take, drawn.
 const maxRowsBytes = 120_000
 
-// fit is as many of the messages found, newest first, as a page has room for: those next to its cursor,
-// and one at least.
+// fit is as many of the messages found, newest first, as a page has room for: those next to its
+// cursor, and one at least.
 func fit(
 	ctx context.Context, v sources.View, ms []archive.Message, req request, gaps []source.Gap, links address.Links,
 ) ([]archive.Message, error) {
@@ -218,7 +223,8 @@ func columns(paths []string, rows []listing.Row) []listing.Column {
 	for i, path := range paths {
 		c := listing.Column{Path: path}
 		for _, r := range rows {
-			if cell := r.Cells[i]; (cell.Set || cell.Removed) && cell.IsHeader() && !slices.Contains(c.Tags, cell.Value.Tag()) {
+			if cell := r.Cells[i]; (cell.Set || cell.Removed) && cell.IsHeader() &&
+				!slices.Contains(c.Tags, cell.Value.Tag()) {
 				c.Tags = append(c.Tags, cell.Value.Tag())
 			}
 		}
@@ -245,8 +251,8 @@ func rows(v sources.View, ms []archive.Message, req request, gaps []source.Gap) 
 	return rs
 }
 
-// fillGaps puts each gap under the first message after it, as far as a row is the next one or the message
-// that arrived before the last row is still there to tell.
+// fillGaps puts each gap under the first message after it, as far as a row is the next one or the
+// message that arrived before the last row is still there to tell.
 func fillGaps(v sources.View, rs []listing.Row, gaps []source.Gap) {
 	for i := range rs {
 		var below time.Time
@@ -294,7 +300,8 @@ func row(v sources.View, m archive.Message, req request, scratch *query.Scratch)
 		if c.IsHeader() {
 			c.Text = cellText(c.Value)
 		} else {
-			c.Text = bytes.Clone(c.Text[:min(len(c.Text), maxCellBytes)]) // what scratch holds is used again
+			// what scratch holds is used again
+			c.Text = bytes.Clone(c.Text[:min(len(c.Text), maxCellBytes)])
 		}
 		r.Cells = append(r.Cells, c)
 	}

@@ -206,7 +206,8 @@ func TestNothingIsDecodedUntilOpened(t *testing.T) {
 	f.get("/metrics").wantText("\nheaderglass_full_decodes_total 3\n")
 }
 
-// A name that thousands of fields have stands on one line with a count, in the list, the panel and the opened message.
+// A name that thousands of fields have stands on one line with a count, in the list, the panel and
+// the opened message.
 func TestANameRepeatedThousandsOfTimes(t *testing.T) {
 	f := newFixture(t)
 	f.add(message{headers: encode.Table(func(e *encode.Encoder) {

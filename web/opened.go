@@ -90,8 +90,8 @@ func properties(h wire.ContentHeader) (list []wire.Property, damage string) {
 	return list, ""
 }
 
-// neighbours are the messages before and after seq under the filter; 0 where there is none, or none is
-// found in time. Those on the page beside it need not be looked for.
+// neighbours are the messages before and after seq under the filter; 0 where there is none, or none
+// is found in time. Those on the page beside it need not be looked for.
 func neighbours(
 	ctx context.Context, v sources.View, req request, seq uint64, rows []listing.Row,
 ) (older, newer uint64) {

@@ -35,7 +35,8 @@ func TestPagesAreSmall(t *testing.T) {
 	f.get("/?cols=" + url.QueryEscape(strings.Repeat("é", 4900))).want(http.StatusBadRequest)
 }
 
-// Pages that have no room for all of their rows follow each other without a gap, in both directions.
+// Pages that have no room for all of their rows follow each other without a gap, in both
+// directions.
 func TestPagesThatAreCutFollowEachOther(t *testing.T) {
 	f := newFixture(t)
 	f.fill(1200)

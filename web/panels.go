@@ -23,7 +23,8 @@ const (
 	liveTime    = 100 * time.Millisecond
 )
 
-// summarise counts until ctx is done or limit is over. A header that no filter could name has no values.
+// summarise counts until ctx is done or limit is over. A header that no filter could name has no
+// values.
 func (s *Server) summarise(
 	ctx context.Context, v sources.View, req request, limit time.Duration,
 ) (sources.Summary, error) {
@@ -34,8 +35,8 @@ func (s *Server) summarise(
 	return v.Summarise(ctx, req.filter, req.within(), split, limit)
 }
 
-// summaryOfPage is the summary of a page with what was found. Where these are all that match, they need
-// not be looked for again.
+// summaryOfPage is the summary of a page with what was found. Where these are all that match, they
+// need not be looked for again.
 func (s *Server) summaryOfPage(
 	ctx context.Context, v sources.View, req request, found query.Page,
 ) (sources.Summary, error) {
@@ -76,7 +77,8 @@ const maxKeys = 200
 // maxNamesBytes is how much of a page the panel of names takes, drawn.
 const maxNamesBytes = 90_000
 
-// room is most, less what the links take that stand on every page: the longer they are, the fewer there can be.
+// room is most, less what the links take that stand on every page: the longer they are, the fewer
+// there can be.
 func room(most int, links address.Links) int {
 	return max(most/8, most-24*len(links.Latest()))
 }

@@ -246,7 +246,10 @@ func TestTraceURL(t *testing.T) {
 		"/{trace}":                                          false,
 	} {
 		t.Run(address, func(t *testing.T) {
-			if _, err := New(Config{Source: sources.Source{Archive: archive.New(archive.Config{})}, TraceURL: address}); (err == nil) != ok {
+			if _, err := New(Config{
+				Source:   sources.Source{Archive: archive.New(archive.Config{})},
+				TraceURL: address,
+			}); (err == nil) != ok {
 				t.Errorf("%q: %v", address, err)
 			}
 		})

@@ -44,8 +44,8 @@ func (s *Server) parse(r *http.Request) (request, error) {
 	return req, err
 }
 
-// parseAround reads the parameters of r, whatever its filter is like: of a filter that does not compile
-// there is filterErr, for a page to show in its place.
+// parseAround reads the parameters of r, whatever its filter is like: of a filter that does not
+// compile there is filterErr, for a page to show in its place.
 func (s *Server) parseAround(r *http.Request) (request, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

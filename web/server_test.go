@@ -252,7 +252,10 @@ func text(n *html.Node) string {
 
 func TestConfigNeedsACleanBase(t *testing.T) {
 	for _, base := range []string{"x", "//x", "/x//y", "/../x", "/x y", `/"`} {
-		if _, err := New(Config{Source: sources.Source{Archive: archive.New(archive.Config{})}, BasePath: base}); err == nil {
+		if _, err := New(Config{
+			Source:   sources.Source{Archive: archive.New(archive.Config{})},
+			BasePath: base,
+		}); err == nil {
 			t.Errorf("base path %q was accepted", base)
 		}
 	}

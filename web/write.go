@@ -6,8 +6,8 @@ import (
 	"github.com/a-h/templ"
 )
 
-// render writes a component as a page, or as part of one. An answer that is collected can still become
-// an error page when it fails.
+// render writes a component as a page, or as part of one. An answer that is collected can still
+// become an error page when it fails.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

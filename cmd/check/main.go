@@ -51,6 +51,7 @@ func main() {
 	steps := []step{
 		{"tools", "install RabbitMQ, Chromium and what else the tests need", toolsStep(*brokers == allBrokers)},
 		{"format", "gofmt", checkFormat},
+		{"widths", "comments of at most 100 columns, code of at most 120", checkWidths},
 		{"modules", "go.mod tidy, module sums", checkModules},
 		{"generated", "templ output is what is committed", checkGenerated},
 		{"vet", "go vet, with all build tags", command("go", "vet", "-tags", "soak,qpid", "./...")},

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -29,8 +30,8 @@ func run(ctx context.Context, out io.Writer, env []string, name string, args ...
 	return nil
 }
 
-// goFiles lists the module's Go files, generated ones left out.
-func goFiles() ([]string, error) {
+// sourceFiles lists the module's files that people write and whose names end so.
+func sourceFiles(endings ...string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -38,7 +39,7 @@ func goFiles() ([]string, error) {
 			return err
 		case d.IsDir() && path != "." && strings.HasPrefix(d.Name(), "."):
 			return filepath.SkipDir
-		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_templ.go"):
+		case slices.Contains(endings, filepath.Ext(path)) && !strings.HasSuffix(path, "_templ.go"):
 			files = append(files, path)
 		}
 		return nil
@@ -47,7 +48,7 @@ func goFiles() ([]string, error) {
 }
 
 func checkFormat(ctx context.Context, out io.Writer) error {
-	files, err := goFiles()
+	files, err := sourceFiles(".go")
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func checkGenerated(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(tmp, "go.mod"), gomod, 0o644); err != nil { // #nosec G306 G703 -- a temporary folder that check has made
+	if err := os.WriteFile(filepath.Join(tmp, "go.mod"), gomod, 0o600); err != nil { // #nosec G703 -- its own folder
 		return err
 	}
 	if err := run(ctx, out, nil, "go", "tool", "templ", "generate", "-path", tmp); err != nil {

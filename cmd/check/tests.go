@@ -101,8 +101,8 @@ func testStep(soak bool) func(context.Context, io.Writer) error {
 	}
 }
 
-// goTest runs tests under the race detector, with env added to this process's environment. A skipped
-// test is a failure: check promises that everything ran.
+// goTest runs tests under the race detector, with env added to this process's environment. A
+// skipped test is a failure: check promises that everything ran.
 func goTest(ctx context.Context, out io.Writer, env []string, args ...string) error {
 	args = append([]string{"test", "-race", "-json", "-timeout", "20m"}, args...)
 	cmd := exec.CommandContext(ctx, "go", args...) // #nosec G204 -- runs the project's own tools

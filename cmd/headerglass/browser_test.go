@@ -276,7 +276,8 @@ func TestDemoLiveInBrowser(t *testing.T) {
 	tab := browsertest.Start(t)
 	ctx, cancel := context.WithTimeout(tab, 2*time.Minute)
 	defer cancel()
-	// A batch has 50 rows at most. At this rate only a stall of 2.5 s would fill one, and leave a gap.
+	// A batch has 50 rows at most. At this rate only a stall of 2.5 s would fill one, and leave a
+	// gap.
 	site := demo(t, "--rate", "20")
 	awaitStored(t, site, 5)
 

@@ -254,7 +254,8 @@ func TestDecodeOffersOtherDialects(t *testing.T) {
 	}
 }
 
-// Nothing of a table reaches a terminal as it is that it would obey: the name U+202E, the value U+009B 1m.
+// Nothing of a table reaches a terminal as it is that it would obey: the name U+202E, the value
+// U+009B 1m.
 func TestDecodeIsSafeToPrint(t *testing.T) {
 	const encoded = "0000000d03e280ae5300000004c29b316d"
 	for format, want := range map[string]string{

@@ -79,8 +79,9 @@ func main() {
 	os.Exit(code)
 }
 
-// untilSignal returns a context that ends with the signals that ask for an end in good order: messages are
-// given back then. A closed terminal is one, unless the process was started to outlive it, as nohup does.
+// untilSignal returns a context that ends with the signals that ask for an end in good order:
+// messages are given back then. A closed terminal is one, unless the process was started to outlive
+// it, as nohup does.
 func untilSignal() (context.Context, context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -135,8 +136,8 @@ func run(ctx context.Context, args []string, std stdio) int {
 	return exitFailed
 }
 
-// seen is what err says, with what a terminal would obey or not show written as escapes: it may quote a
-// file's name, a flag's value or a broker.
+// seen is what err says, with what a terminal would obey or not show written as escapes: it may
+// quote a file's name, a flag's value or a broker.
 func seen(err error) string {
 	var b strings.Builder
 	for _, r := range err.Error() { // octets that are no text become U+FFFD
@@ -174,8 +175,8 @@ func newParser(c *cli, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(c, append(options, kong.Name("headerglass"), vars)...)
 }
 
-// onlyText refuses arguments and variables that are not UTF-8: taken as text they would name something else,
-// such as another queue. It does not quote them.
+// onlyText refuses arguments and variables that are not UTF-8: taken as text they would name
+// something else, such as another queue. It does not quote them.
 func onlyText(args []string) error {
 	for i, arg := range args {
 		if !utf8.ValidString(arg) {

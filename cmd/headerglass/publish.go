@@ -40,8 +40,8 @@ type publishCmd struct {
 	Yes        bool     `                   help:"Do not ask first. Without a terminal nothing is published unless this is said."`
 }
 
-// maxPublishedBody is the largest body that is read from a file, in octets: four times what RabbitMQ
-// takes.
+// maxPublishedBody is the largest body that is read from a file, in octets: four times what
+// RabbitMQ takes.
 const maxPublishedBody = 512 << 20
 
 // AfterApply refuses what cannot be meant.

@@ -241,7 +241,9 @@ func TestSecrets(t *testing.T) {
 				c.awaitFailure(t, token)
 				for _, path := range []string{"/", "/?q=(", "/m/1", "/api/status", "/api/messages", "/api/keys", "/metrics", "/readyz", "/healthz", "/nowhere", "/debug/pprof/cmdline", "/export.jsonl", "/live"} {
 					for _, accept := range []string{"text/html", "*/*"} {
-						for _, authorization := range []string{"Bearer " + token, "Basic " + base64.StdEncoding.EncodeToString([]byte("ann:"+userPassword)), "Bearer wrong-" + token, ""} {
+						for _, authorization := range []string{"Bearer " + token,
+							"Basic " + base64.StdEncoding.EncodeToString([]byte("ann:"+userPassword)),
+							"Bearer wrong-" + token, ""} {
 							shown[path+" "+accept] += c.fetch(t, path, accept, authorization)
 						}
 					}

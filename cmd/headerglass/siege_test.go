@@ -51,9 +51,9 @@ const (
 
 // TestSiege drives at once what takes most memory to answer, by clients that do not read, for a
 // minute. The process stays within --memory, 15 %, 64 MiB, the budget of work in progress, and what
-// the budget does not count: the stacks and buffers of a thousand connections and their requests. It
-// goes on reading. How much of what is sent arrives, and how long another address waits for pages, is
-// noted: it depends on what else the machine does.
+// the budget does not count: the stacks and buffers of a thousand connections and their requests.
+// It goes on reading. How much of what is sent arrives, and how long another address waits for
+// pages, is noted: it depends on what else the machine does.
 func TestSiege(t *testing.T) {
 	const (
 		memory = 64 << 20
@@ -139,8 +139,8 @@ func TestSiege(t *testing.T) {
 	if most := int64(memory*115/100 + 64<<20 + budget + beside); peak > most {
 		t.Errorf("the process took %d MiB, want at most %d", peak>>20, most>>20)
 	}
-	// How much arrives, and how soon a page does, says something only where nothing else runs. Beside
-	// the other tests' browsers and brokers a twentieth has arrived; alone it is all.
+	// How much arrives, and how soon a page does, says something only where nothing else runs.
+	// Beside the other tests' browsers and brokers a twentieth has arrived; alone it is all.
 	if got < rate/100 {
 		t.Errorf("%.0f messages/s arrived of %d: the besieged stop the reader", got, rate)
 	}
@@ -203,7 +203,9 @@ func dialer(addr string) *net.Dialer {
 // deaf makes a connection take as little as a peer can without reading.
 func deaf(d *net.Dialer) *net.Dialer {
 	d.Control = func(_, _ string, c syscall.RawConn) error {
-		return c.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+		return c.Control(
+			func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) },
+		)
 	}
 	return d
 }

@@ -70,7 +70,8 @@ func TestSignalsGiveBack(t *testing.T) {
 	}
 }
 
-// TestClosedStandardError: log lines that nobody reads end nothing; the messages are given back in the end.
+// TestClosedStandardError: log lines that nobody reads end nothing; the messages are given back in
+// the end.
 func TestClosedStandardError(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -20,9 +20,9 @@ type Span struct{ From, To int }
 type blanker struct {
 	*Redaction
 	dialect *fieldtable.Dialect
-	// others are the dialects that read some tag with another width than dialect does; contested has, for each tag, the
-	// bits of those that do so with it. In a table with such a tag, the fields after it may begin elsewhere for
-	// them, so names are looked for under each of them too.
+	// others are the dialects that read some tag with another width than dialect does; contested
+	// has, for each tag, the bits of those that do so with it. In a table with such a tag, the
+	// fields after it may begin elsewhere for them, so names are looked for under each of them too.
 	others    []*fieldtable.Dialect
 	contested [256]uint64
 
@@ -60,8 +60,8 @@ func (b *blanker) hits(name []byte) bool {
 	return hit
 }
 
-// newBlanker returns nil where nothing is to be removed. Messages are read in d, and as those of all read them that disagree
-// with it on where a value ends.
+// newBlanker returns nil where nothing is to be removed. Messages are read in d, and as those of
+// all read them that disagree with it on where a value ends.
 func newBlanker(r *Redaction, d *fieldtable.Dialect, all []*fieldtable.Dialect) *blanker {
 	if r == nil {
 		return nil

@@ -26,9 +26,9 @@ type Redaction struct {
 
 // ParseRedaction reads a comma-separated list of patterns. In a pattern * stands for any characters
 // and ? for one, letters match in either case, and \ makes the next character plain. A pattern that
-// begins with $ is for basic properties, such as $user_id; any other is for headers, \$user_id for one
-// that is called so. A list without patterns gives nil. A pattern that matches no header is an error:
-// who asks for redaction must not go without it.
+// begins with $ is for basic properties, such as $user_id; any other is for headers, \$user_id for
+// one that is called so. A list without patterns gives nil. A pattern that matches no header is an
+// error: who asks for redaction must not go without it.
 func ParseRedaction(list string) (*Redaction, error) {
 	if !utf8.ValidString(list) {
 		return nil, errors.New("a pattern is not UTF-8")

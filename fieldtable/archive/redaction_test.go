@@ -296,7 +296,8 @@ func TestRedactionFollowsANewDialect(t *testing.T) {
 		wide: fieldtable.KindInt16, 'S': fieldtable.KindLongStr,
 	})
 	rest := append(append([]byte("\x05tokenS\x00\x00\x00"), byte(len(secret))), secret...)
-	// After b, one octet is the length of a name that ends after the secret, or the second octet of an integer.
+	// After b, one octet is the length of a name that ends after the secret, or the second octet of
+	// an integer.
 	fields := append([]byte{1, 'k', wide, 0, byte(len(rest))}, rest...)
 	in := binary.BigEndian.AppendUint32(nil, uint32(len(fields)))
 	in = append(in, fields...)
@@ -331,8 +332,8 @@ func TestRedactionFollowsANewDialect(t *testing.T) {
 	}
 }
 
-// Whatever two dialects disagree on the end of a value: what one of them reads as a name after it is found,
-// whichever of them the archive has.
+// Whatever two dialects disagree on the end of a value: what one of them reads as a name after it
+// is found, whichever of them the archive has.
 func TestRedactionHeedsEveryDialect(t *testing.T) {
 	for _, chosen := range fieldtable.Dialects() {
 		for _, sender := range fieldtable.Dialects() {
@@ -345,7 +346,8 @@ func TestRedactionHeedsEveryDialect(t *testing.T) {
 					continue
 				}
 				var value []byte
-				for len(value) < 12 { // the shortest payload of zeros that the sender's dialect reads whole
+				// the shortest payload of zeros that the sender's dialect reads whole
+				for len(value) < 12 {
 					if wholeField(byte(tag), value, sender) {
 						break
 					}

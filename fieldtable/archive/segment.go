@@ -10,7 +10,8 @@ import (
 // so that both share the space whatever the size of the messages.
 //
 // Invariants, for a reader that has loaded n:
-//   - slots 0 … n-1 and the records they name do not change any more (the writer only adds before and after them);
+//   - slots 0 … n-1 and the records they name do not change any more (the writer only adds before
+//     and after them);
 //   - slot i ends at record offset end(i) and its record begins at end(i-1), or 0;
 //   - received times of these messages lie within oldest … newest.
 type segment struct {

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Value is a view of one AMQP 1.0 value: perhaps a descriptor, a format code, data. The zero Value stands for none.
+// Value is a view of one AMQP 1.0 value: perhaps a descriptor, a format code, data. The zero Value
+// stands for none.
 type Value struct {
 	b          []byte // from the first octet that was read; every offset counts from there
 	at, end    int    // the first octet of it alone, and the one after its last
@@ -64,7 +65,8 @@ func (v *Value) constructor(p, limit int) (int, *SyntaxError) {
 	return p + 1, nil
 }
 
-// measure finds the end of the data that begin at p. The width follows from the upper half of the code (part 1, figure 1.1).
+// measure finds the end of the data that begin at p. The width follows from the upper half of the
+// code (part 1, figure 1.1).
 func (v *Value) measure(p, limit int) *SyntaxError {
 	v.data = p
 	left := uint64(limit - p)
@@ -104,8 +106,8 @@ func (v *Value) measure(p, limit int) *SyntaxError {
 	return nil
 }
 
-// Offset returns where the value begins, with its descriptor if it has one. An array's elements share their constructor:
-// there it is where their data begin.
+// Offset returns where the value begins, with its descriptor if it has one. An array's elements
+// share their constructor: there it is where their data begin.
 func (v Value) Offset() int { return v.at }
 
 // End returns the offset after the value's last octet.
@@ -120,7 +122,8 @@ func (v Value) Descriptor() (Value, bool) {
 	return d, err == nil
 }
 
-// Type returns the name of the value's type as the specification writes it; "unknown" for a code that it leaves free.
+// Type returns the name of the value's type as the specification writes it; "unknown" for a code
+// that it leaves free.
 func (v Value) Type() string {
 	switch v.code {
 	case 0x40:
@@ -181,8 +184,8 @@ func (v Value) Raw() []byte {
 	return v.b[first:v.end:v.end]
 }
 
-// counted returns how many items a list, map or array claims and where they begin; for any other value where its data
-// begin after a length. ok is false if there is no room for the count.
+// counted returns how many items a list, map or array claims and where they begin; for any other
+// value where its data begin after a length. ok is false if there is no room for the count.
 func (v Value) counted() (n uint32, first int, ok bool) {
 	p := v.data
 	switch v.code >> 4 {
@@ -207,9 +210,9 @@ func (v Value) counted() (n uint32, first int, ok bool) {
 // IsContainer reports whether the value is a list, a map or an array.
 func (v Value) IsContainer() bool { return v.code == 0x45 || v.code >= 0xc0 }
 
-// Items returns the items of a list or an array in their order, and of a map each key before its value, then the error, once
-// and last with the zero Value, if there is damage. An array of values without octets, such as true, may have
-// billions: only the caller can know when to stop.
+// Items returns the items of a list or an array in their order, and of a map each key before its
+// value, then the error, once and last with the zero Value, if there is damage. An array of values
+// without octets, such as true, may have billions: only the caller can know when to stop.
 func (v Value) Items() iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		if !v.IsContainer() || v.code == 0x45 {
@@ -264,8 +267,8 @@ func (v Value) Items() iter.Seq2[Value, error] {
 	}
 }
 
-// AppendText appends what a value that is no container says: numbers exactly, text verbatim, octets and decimals in
-// hexadecimal, times as RFC 3339 in UTC where it can write them.
+// AppendText appends what a value that is no container says: numbers exactly, text verbatim, octets
+// and decimals in hexadecimal, times as RFC 3339 in UTC where it can write them.
 func (v Value) AppendText(dst []byte) []byte { return v.appendText(dst, v.Raw()) }
 
 // head is the text of v, or more than maxRowText octets of it.
@@ -304,7 +307,9 @@ func (v Value) appendText(dst, raw []byte) []byte {
 	case 0x82:
 		return strconv.AppendFloat(dst, math.Float64frombits(binary.BigEndian.Uint64(raw)), 'g', -1, 64)
 	case 0x73:
-		return append(strconv.AppendQuoteRuneToASCII(dst, rune(binary.BigEndian.Uint32(raw))), fmt.Sprintf(" (U+%04X)", binary.BigEndian.Uint32(raw))...)
+		return append(
+			strconv.AppendQuoteRuneToASCII(dst, rune(binary.BigEndian.Uint32(raw))),
+			fmt.Sprintf(" (U+%04X)", binary.BigEndian.Uint32(raw))...)
 	case 0x83:
 		return appendMillis(dst, int64(binary.BigEndian.Uint64(raw)))
 	case 0x98:

@@ -154,7 +154,8 @@ func checkRows(t *testing.T, b []byte, rows []Row, max int) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for i, r := range rows {
-		if r.Offset < 0 || r.End < r.Offset || r.End > len(b) || len(r.Text) > maxRowText || len(r.Name) > maxKeyText || r.Level > MaxDepth+1 {
+		if r.Offset < 0 || r.End < r.Offset || r.End > len(b) || len(r.Text) > maxRowText || len(r.Name) > maxKeyText ||
+			r.Level > MaxDepth+1 {
 			t.Fatalf("row %d: %+v of %d octets", i, r, len(b))
 		}
 	}

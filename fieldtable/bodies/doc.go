@@ -1,13 +1,13 @@
-// Package bodies reads what message bodies, and headers made from them, hold in the encodings that other messaging
-// standards brought along: AMQP 1.0 sections, as RabbitMQ hands them on, and the map and stream messages of
-// Apache Qpid's JMS client for AMQP 0-x.
+// Package bodies reads what message bodies, and headers made from them, hold in the encodings that
+// other messaging standards brought along: AMQP 1.0 sections, as RabbitMQ hands them on, and the
+// map and stream messages of Apache Qpid's JMS client for AMQP 0-x.
 //
-// Like fieldtable it looks at octets where they lie: it allocates nothing that a length or a count asks for, goes no
-// deeper than [MaxDepth], and reports damage with its offset while what was readable before it stays readable.
-// Text is as it was sent, for the caller to escape.
+// Like fieldtable it looks at octets where they lie: it allocates nothing that a length or a count
+// asks for, goes no deeper than [MaxDepth], and reports damage with its offset while what was
+// readable before it stays readable. Text is as it was sent, for the caller to escape.
 //
-// Sources: OASIS AMQP 1.0, part 1 (types) and part 3 section 3.2 (the sections of a message); Apache Qpid's
-// TypedBytesContentWriter and JMSMapMessage (qpid-jms-amqp-0-x 6.x).
+// Sources: OASIS AMQP 1.0, part 1 (types) and part 3 section 3.2 (the sections of a message);
+// Apache Qpid's TypedBytesContentWriter and JMSMapMessage (qpid-jms-amqp-0-x 6.x).
 package bodies
 
 import (
@@ -15,7 +15,8 @@ import (
 	"fmt"
 )
 
-// MaxDepth is the deepest level of nesting that is read: of lists, maps, arrays and descriptors together.
+// MaxDepth is the deepest level of nesting that is read: of lists, maps, arrays and descriptors
+// together.
 const MaxDepth = 32
 
 // What can be wrong with octets: the Err of a SyntaxError.

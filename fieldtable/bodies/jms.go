@@ -14,8 +14,8 @@ const (
 	JMSStreamType = "jms/stream-message"
 )
 
-// JMSMap lays open the body of a map message: a count of 4 octets, then as many names, each ended by an octet 0, and
-// values.
+// JMSMap lays open the body of a map message: a count of 4 octets, then as many names, each ended
+// by an octet 0, and values.
 func JMSMap(b []byte, max int) (rows []Row, more bool) {
 	l := &listing{max: max}
 	if len(b) < 4 {

@@ -50,8 +50,8 @@ func sectionOf(d Value) (section, bool) {
 	return section{}, false
 }
 
-// AMQP10 lays open sections of AMQP 1.0, or values, one after the other up to the end of b, in at most max rows; more says that
-// there are others.
+// AMQP10 lays open sections of AMQP 1.0, or values, one after the other up to the end of b, in at
+// most max rows; more says that there are others.
 func AMQP10(b []byte, max int) (rows []Row, more bool) {
 	l := &listing{max: max}
 	for at := 0; at < len(b); {
@@ -68,8 +68,8 @@ func AMQP10(b []byte, max int) (rows []Row, more bool) {
 	return l.rows, l.more
 }
 
-// value adds the rows of v and of what is in it. fields are the names of a list's items. It returns false once the listing is
-// full.
+// value adds the rows of v and of what is in it. fields are the names of a list's items. It returns
+// false once the listing is full.
 func (l *listing) value(v Value, level int, name string, fields []string) bool {
 	row := Row{Level: level, Offset: v.at, End: v.end, Name: name, Type: v.Type()}
 	if d, ok := v.Descriptor(); ok {

@@ -41,8 +41,8 @@ func (p *parser) alias(c *condition, name token) *Error {
 	return nil
 }
 
-// cutSection parts a name of RabbitMQ's SQL filters at its first dot: p and h for the properties and
-// the header of AMQP 1.0, a for its application properties, which are the headers.
+// cutSection parts a name of RabbitMQ's SQL filters at its first dot: p and h for the properties
+// and the header of AMQP 1.0, a for its application properties, which are the headers.
 func cutSection(word string) (section, rest string) {
 	before, rest, _ := strings.Cut(word, ".")
 	switch before {

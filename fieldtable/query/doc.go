@@ -69,11 +69,11 @@
 //
 // # Arithmetic
 //
-// Whole numbers and decimals are calculated exactly: 17 / 4 is 4.25, as in Qpid and RabbitMQ; %
-// has the sign of what is divided. With a float, both are floats of the wider of the two: a float32 becomes the
-// float64 that has the digits shown of it. Text counts if it reads as a number. Times are seconds,
-// as NOW() is, the moment that the filter was read; UTC() is the same in milliseconds, as
-// RabbitMQ's SQL filters have it, for JMSTimestamp and p.creation_time. What has no value, is no
+// Whole numbers and decimals are calculated exactly: 17 / 4 is 4.25, as in Qpid and RabbitMQ; % has
+// the sign of what is divided. With a float, both are floats of the wider of the two: a float32
+// becomes the float64 that has the digits shown of it. Text counts if it reads as a number. Times
+// are seconds, as NOW() is, the moment that the filter was read; UTC() is the same in milliseconds,
+// as RabbitMQ's SQL filters have it, for JMSTimestamp and p.creation_time. What has no value, is no
 // number, is divided by zero or goes beyond 1,000 digits is unknown.
 //
 // # Names of other worlds

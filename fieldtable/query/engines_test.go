@@ -66,9 +66,9 @@ func TestSelectorsOfJMS(t *testing.T) {
 	runEngine(t, jmsCases(), 95)
 }
 
-// jmsCases follow the section on message selectors of the Jakarta Messaging specification 3.1 (3.8.1),
-// which ActiveMQ, Artemis, Qpid Broker-J and RabbitMQ's JMS exchange implement; where it leaves a
-// choice, Broker-J and RabbitMQ's SQL filters decide.
+// jmsCases follow the section on message selectors of the Jakarta Messaging specification 3.1
+// (3.8.1), which ActiveMQ, Artemis, Qpid Broker-J and RabbitMQ's JMS exchange implement; where it
+// leaves a choice, Broker-J and RabbitMQ's SQL filters decide.
 func jmsCases() []engineCase {
 	return []engineCase{
 		{"JMSType = 'order' AND car = 'blue' AND weight > 2500", true, ""},
@@ -176,8 +176,8 @@ func jmsCases() []engineCase {
 	}
 }
 
-// brokerJCases are what the selector engine of Qpid Broker-J 10.1.0 answered for engineMessage, where
-// that is not what the specification says, and some beside.
+// brokerJCases are what the selector engine of Qpid Broker-J 10.1.0 answered for engineMessage,
+// where that is not what the specification says, and some beside.
 func brokerJCases() []engineCase {
 	return []engineCase{
 		{"17 / 4 = 4.25", true, ""},
@@ -213,8 +213,8 @@ func TestSelectorsOfBrokerJ(t *testing.T) {
 	runEngine(t, brokerJCases(), 65)
 }
 
-// sqlCases follow RabbitMQ's documentation of SQL filter expressions for streams, and the AMQP filter
-// expressions 1.0 that they implement.
+// sqlCases follow RabbitMQ's documentation of SQL filter expressions for streams, and the AMQP
+// filter expressions 1.0 that they implement.
 func sqlCases() []engineCase {
 	return []engineCase{
 		{"properties.user_id = 'guest' AND properties.message_id LIKE 'ID:%'", true, ""},

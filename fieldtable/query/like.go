@@ -36,8 +36,8 @@ type wildRun struct {
 	masks []runeMask
 	// anywhere is the places of _.
 	anywhere uint64
-	// ascii has for each of the first 128 runes its place in masks, counted from 1, where there are more
-	// than fewMasks.
+	// ascii has for each of the first 128 runes its place in masks, counted from 1, where there are
+	// more than fewMasks.
 	ascii *[utf8.RuneSelf]uint8
 }
 

@@ -87,7 +87,8 @@ func TestWholeTableDamage(t *testing.T) {
 	})
 }
 
-// A content header is damaged too where its other properties are: each of these has a header table that is whole, or none.
+// A content header is damaged too where its other properties are: each of these has a header table
+// that is whole, or none.
 func TestDamageBesideTheTable(t *testing.T) {
 	for _, c := range []struct{ name, payload string }{
 		{"a text after the table overruns", "003c000000000000000000002080" + "0000000a01615300000003616263" + "206162"},

@@ -11,8 +11,8 @@ import (
 const (
 	// maxPattern bounds a regular expression, in bytes.
 	maxPattern = 256
-	// maxProgram bounds what it becomes: a count in it stands for so many copies, and a class such as
-	// \pL for hundreds of ranges.
+	// maxProgram bounds what it becomes: a count in it stands for so many copies, and a class such
+	// as \pL for hundreds of ranges.
 	maxProgram = 2000
 	// maxMatches bounds the regular expressions of one filter.
 	maxMatches = 16

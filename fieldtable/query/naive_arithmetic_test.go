@@ -11,8 +11,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
-// naiveAmount is the value of an expression: a number of a width (0 whole, 1 decimal, 32, 64), or else
-// text or a boolean.
+// naiveAmount is the value of an expression: a number of a width (0 whole, 1 decimal, 32, 64), or
+// else text or a boolean.
 type naiveAmount struct {
 	state truths
 	width int

@@ -140,7 +140,8 @@ func naiveCondition(c *condition, table *naiveValue, m archive.Message) truths {
 		nullary = true
 	}
 	if c.also != nil && len(c.path.steps) == 0 {
-		seen := table != nil && slices.ContainsFunc(table.fields, func(f naiveField) bool { return f.name == c.path.name })
+		seen := table != nil &&
+			slices.ContainsFunc(table.fields, func(f naiveField) bool { return f.name == c.path.name })
 		if !seen && (table == nil || !table.damaged) {
 			if c.also.prop != nil {
 				var s Scratch
@@ -264,7 +265,8 @@ func naiveTest(t predicate, v naiveValue) truths {
 			return isUnknown
 		}
 		isText := v.kind == fieldtable.KindLongStr || v.kind == fieldtable.KindShortStr
-		result := truthOf((isText || t.pattern.kind != literalText) && naiveLike(v.displayed, string(t.pattern.text), t.escape))
+		like := isText || t.pattern.kind != literalText
+		result := truthOf(like && naiveLike(v.displayed, string(t.pattern.text), t.escape))
 		return opposite(t.not, result)
 	}
 	panic(fmt.Sprintf("%T", t))

@@ -112,8 +112,8 @@ func (q *Filter) missing(c *condition, names map[string]bool, seen []archive.Key
 	return n, true
 }
 
-// apart reads a name such as weight-1 or 17/4 as arithmetic, if each part of it is a number or a name
-// that was seen.
+// apart reads a name such as weight-1 or 17/4 as arithmetic, if each part of it is a number or a
+// name that was seen.
 func (q *Filter) apart(name string, names map[string]bool) (string, bool) {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '/' })
 	if len(parts) < 2 && (len(parts) == 0 || name[0] != '-') {

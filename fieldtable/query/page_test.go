@@ -360,7 +360,8 @@ func TestExplain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n.Scanned != c.scanned || n.Skipped != c.skipped || n.Shapes != 4 || n.ShapesMatched != c.shapesMatched ||
+			if n.Scanned != c.scanned || n.Skipped != c.skipped || n.Shapes != 4 ||
+				n.ShapesMatched != c.shapesMatched ||
 				n.Decoded != 0 ||
 				n.Filter != q.String() {
 				t.Errorf("%s: %+v", c.filter, n.Explain)

@@ -257,7 +257,8 @@ func (p *parser) path(name token) (*condition, *Error) {
 			if err := p.index(c); err != nil {
 				return nil, err
 			}
-		case p.tok.kind == tokWord && p.tok.off == p.last.end && p.tok.text[0] == '.' && (p.last.kind == tokName || p.last.is("]")):
+		case p.tok.kind == tokWord && p.tok.off == p.last.end && p.tok.text[0] == '.' &&
+			(p.last.kind == tokName || p.last.is("]")):
 			if err := p.names(c); err != nil {
 				return nil, err
 			}

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// appendQuoted writes s in double quotes so that name reads it back. What would not be seen, or would
-// turn the text around it, is written in bytes.
+// appendQuoted writes s in double quotes so that name reads it back. What would not be seen, or
+// would turn the text around it, is written in bytes.
 func appendQuoted(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

@@ -36,8 +36,8 @@ func ValueConditions(path string, v fieldtable.Value) (is, not string) {
 }
 
 // PropertyConditions writes the filters "has this value" and "does not have it" for a basic
-// property under the dialect, nil for Lenient. Both are empty for the headers and for what is too long
-// to read in one.
+// property under the dialect, nil for Lenient. Both are empty for the headers and for what is too
+// long to read in one.
 func PropertyConditions(p wire.Property, d *fieldtable.Dialect) (is, not string) {
 	if prop, ok := propertyByName(p.Name); ok && len(p.Raw) <= maxTerm {
 		path := "$" + prop.name
@@ -54,8 +54,8 @@ func PropertyConditions(p wire.Property, d *fieldtable.Dialect) (is, not string)
 	return is, not
 }
 
-// equal writes the condition that the property has the value that is displayed as text. unit is of the
-// timestamp.
+// equal writes the condition that the property has the value that is displayed as text. unit is of
+// the timestamp.
 func (p *property) equal(text string, unit fieldtable.Unit) string {
 	switch {
 	case p.kind == propertyPresence:
@@ -97,8 +97,8 @@ func thousandths(digits string) string {
 	return digits
 }
 
-// excluding is the filter for the messages that do not meet a condition on path, those included that
-// have nothing there.
+// excluding is the filter for the messages that do not meet a condition on path, those included
+// that have nothing there.
 func excluding(path, condition string) string {
 	return "(NOT " + condition + " OR " + path + " IS NULL)"
 }
@@ -134,7 +134,8 @@ func equal(operand string, kind fieldtable.Kind, unit fieldtable.Unit, text stri
 	case fieldtable.KindFloat32, fieldtable.KindFloat64:
 		if isNumber(text) {
 			if !strings.ContainsAny(text, ".e") {
-				text += ".0" // digits alone are compared exactly, and those shown of a float are rounded
+				// digits alone are compared exactly, and those shown of a float are rounded
+				text += ".0"
 			}
 			return operand + " = " + text
 		}

@@ -25,7 +25,8 @@ func (b Broker) Browses() bool { return b.Product == BrokerJ }
 func (b Broker) FlagsRedelivery() bool { return b.Product != BrokerJ }
 
 // TellsQueueType reports whether the broker checks x-stream-offset against a queue's type and names
-// the type in its refusal. Others may deliver a message to who asks so, which flags it as redelivered.
+// the type in its refusal. Others may deliver a message to who asks so, which flags it as
+// redelivered.
 func (b Broker) TellsQueueType() bool { return b.Product == RabbitMQ }
 
 // Broker is the broker that is read.

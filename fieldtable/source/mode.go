@@ -25,6 +25,6 @@ func (m Mode) AtBroker() bool {
 	return false
 }
 
-// Shared reports whether other consumers want the messages that are read: what is held here they do not
-// get meanwhile.
+// Shared reports whether other consumers want the messages that are read: what is held here they do
+// not get meanwhile.
 func (m Mode) Shared() bool { return m == Peek || m == Drain }

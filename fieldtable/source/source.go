@@ -1,19 +1,19 @@
-// Package source says what a source of messages is doing and what reading has done to it: one type that
-// the reader fills, the pages draw and the probes ask.
+// Package source says what a source of messages is doing and what reading has done to it: one type
+// that the reader fills, the pages draw and the probes ask.
 //
-// A source is one place that messages come from: a queue, a copy of what an exchange routes, a stream,
-// or files. The package knows no broker and no page.
+// A source is one place that messages come from: a queue, a copy of what an exchange routes, a
+// stream, or files. The package knows no broker and no page.
 package source
 
 import "time"
 
-// Status is what a source is doing, and has done to what it reads. The zero value is a source that is
-// not there.
+// Status is what a source is doing, and has done to what it reads. The zero value is a source that
+// is not there.
 type Status struct {
 	State State
 	Since time.Time // when State was entered; zero: unknown
-	// Error is one plain sentence about the last failure, without secrets; empty when all is well. Kind
-	// classifies it.
+	// Error is one plain sentence about the last failure, without secrets; empty when all is well.
+	// Kind classifies it.
 	Error string
 	Kind  ErrorKind
 	// NextAttempt is when the next connection or look is due; zero when none is.
@@ -35,20 +35,20 @@ type Status struct {
 	FrameMax int
 	// QueueType is "classic", "quorum" or "stream"; empty: not known.
 	QueueType string
-	// Policy and DeliveryLimit are from the management API. DeliveryLimit is after how many deliveries a
-	// queue drops or dead-letters a message; 0: never, or not known.
+	// Policy and DeliveryLimit are from the management API. DeliveryLimit is after how many
+	// deliveries a queue drops or dead-letters a message; 0: never, or not known.
 	Policy        string
 	DeliveryLimit uint64
 	// DeliveryCount is how often a message delivered here had been given back before, at most.
 	DeliveryCount uint64
-	// Notes are plain sentences about what reading does to this queue, beyond what it does to any, and
-	// about what was left out or lost although reading goes on; without secrets.
+	// Notes are plain sentences about what reading does to this queue, beyond what it does to any,
+	// and about what was left out or lost although reading goes on; without secrets.
 	Notes []string
 	// Management is what went wrong when the management API was asked; empty when nothing did.
 	Management string
 
-	// Ready and Consumers are the broker's figures at ObservedAt: messages waiting, and consumers other
-	// than this one. A zero ObservedAt says that it was not asked.
+	// Ready and Consumers are the broker's figures at ObservedAt: messages waiting, and consumers
+	// other than this one. A zero ObservedAt says that it was not asked.
 	Ready, Consumers uint64
 	ObservedAt       time.Time
 
@@ -73,17 +73,19 @@ type Status struct {
 	StreamFilters       []string
 	OffsetGaps, LeftOut uint64
 
-	// Undeliverable counts the messages of a stream that the broker could not deliver, so that reading
-	// went on behind them; UndeliverableAt is the offset of the last of them.
+	// Undeliverable counts the messages of a stream that the broker could not deliver, so that
+	// reading went on behind them; UndeliverableAt is the offset of the last of them.
 	Undeliverable   uint64
 	UndeliverableAt int64
 
-	// Gaps are when Copy was not connected, oldest first: what the exchange routed then was not copied.
+	// Gaps are when Copy was not connected, oldest first: what the exchange routed then was not
+	// copied.
 	Gaps []Gap
 
 	Spool *Spool // what is on disk; nil: nothing is kept there
 	Kept  Kept   // what is in memory
-	// PublishCommand is an exact command that publishes one test message here; empty: none is known.
+	// PublishCommand is an exact command that publishes one test message here; empty: none is
+	// known.
 	PublishCommand string
 }
 
@@ -98,8 +100,9 @@ type Spool struct {
 	Messages        uint64
 	Dropped         uint64 // given up for newer ones since the start
 	Bytes, MaxBytes int64
-	// Damage says in a sentence each, without a full stop, what cannot be read and where. Lost is how many
-	// messages are known to be lost by it, those of places that are not in the list included.
+	// Damage says in a sentence each, without a full stop, what cannot be read and where. Lost is
+	// how many messages are known to be lost by it, those of places that are not in the list
+	// included.
 	Damage []string
 	Lost   uint64
 }

@@ -317,11 +317,16 @@ func dialects() []Specimen {
 				e.Sized("wide", 'C', 4, []byte("wide"))
 			}),
 		},
-		{Name: "py-amqp-legacy", Note: "b and B swapped", Dialect: "py-amqp-legacy", Encoded: encode.Table(func(e *encode.Encoder) {
-			e.Value("unsigned", 'b', []byte{200})
-			e.Value("signed", 'B', []byte{200})
-			e.ShortStr("text", "kombu")
-		})},
+		{
+			Name:    "py-amqp-legacy",
+			Note:    "b and B swapped",
+			Dialect: "py-amqp-legacy",
+			Encoded: encode.Table(func(e *encode.Encoder) {
+				e.Value("unsigned", 'b', []byte{200})
+				e.Value("signed", 'B', []byte{200})
+				e.ShortStr("text", "kombu")
+			}),
+		},
 		{
 			Name:    "qpid-336",
 			Note:    "the extension that was proposed and never sent",

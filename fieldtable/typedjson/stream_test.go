@@ -86,7 +86,8 @@ func TestStreamsWriteWhatIsAppended(t *testing.T) {
 			for table.Next() {
 				v := table.Field().Value
 				var w largest
-				if _, err := typedjson.WriteValue(&w, nil, v); err != nil || w.String() != string(typedjson.AppendValue(nil, v)) {
+				if _, err := typedjson.WriteValue(&w, nil, v); err != nil ||
+					w.String() != string(typedjson.AppendValue(nil, v)) {
 					t.Fatalf("a value of tag %c differs: %v", v.Tag(), err)
 				}
 			}

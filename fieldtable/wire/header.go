@@ -66,8 +66,8 @@ func FormOf(name string) Form {
 	return FormNone
 }
 
-// FlagOf returns the property flag of the property with that name, for ContentHeader.Flags; 0 if class
-// basic has none.
+// FlagOf returns the property flag of the property with that name, for ContentHeader.Flags; 0 if
+// class basic has none.
 func FlagOf(name string) uint16 {
 	for i, property := range basicProperties() {
 		if property == name {
@@ -247,8 +247,8 @@ func (h ContentHeader) All() iter.Seq2[Property, error] {
 	}
 }
 
-// Valid returns nil if every property that is set can be read and nothing else stands in the payload,
-// otherwise the *PropertyError of All. Of the headers property it judges the length alone.
+// Valid returns nil if every property that is set can be read and nothing else stands in the
+// payload, otherwise the *PropertyError of All. Of the headers property it judges the length alone.
 func (h ContentHeader) Valid() error {
 	if h.sound() {
 		return nil
@@ -267,8 +267,9 @@ func (h ContentHeader) sound() bool {
 	return sound
 }
 
-// Survey is HeaderTable, HeaderTableOffset and Valid in one pass over the property list: the headers
-// property, where it begins (-1: there is none), and whether the whole content header is undamaged.
+// Survey is HeaderTable, HeaderTableOffset and Valid in one pass over the property list: the
+// headers property, where it begins (-1: there is none), and whether the whole content header is
+// undamaged.
 func (h ContentHeader) Survey() (table []byte, tableAt int, sound bool) {
 	at, undefined, ok := h.propertyList()
 	if !ok {

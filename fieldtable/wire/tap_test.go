@@ -247,7 +247,8 @@ func TestTapAnyChunking(t *testing.T) {
 				}
 			}
 			for cut := range len(stream) {
-				if got := tapped(stream, testMaxHeader, []int{cut, 1 << 20}, []int{4096}); got.String() != want.String() {
+				got := tapped(stream, testMaxHeader, []int{cut, 1 << 20}, []int{4096})
+				if got.String() != want.String() {
 					t.Fatalf("cut at %d:\n%v\nwant\n%v", cut, got, want)
 				}
 			}

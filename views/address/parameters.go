@@ -57,7 +57,8 @@ func (p *Parameter) of(s *State) []string {
 // Parameters are all of them, in the order that they are read and that forms carry them in.
 func Parameters() []Parameter { return slices.Clone(parameters[:]) }
 
-// parameters never change. A page writes hundreds of links, which must not make the table anew each.
+// parameters never change. A page writes hundreds of links, which must not make the table anew
+// each.
 var parameters = [...]Parameter{
 	{
 		Name: "q", Meaning: "the filter", Pages: onLists | OnFeed | OnExport,

@@ -2,8 +2,8 @@ package address
 
 import "strconv"
 
-// The paths that pages link to, below where the explorer is mounted. {seq} is a message's sequence number.
-// The table of routes has the others.
+// The paths that pages link to, below where the explorer is mounted. {seq} is a message's sequence
+// number. The table of routes has the others.
 const (
 	PathList        = "/"
 	PathMessage     = messages + "{seq}"

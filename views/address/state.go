@@ -117,8 +117,8 @@ func splitPaths(s string) []string {
 	return paths
 }
 
-// Encode writes the state as a URL's query, leaving out what is at its zero value, in the order of the
-// names.
+// Encode writes the state as a URL's query, leaving out what is at its zero value, in the order of
+// the names.
 func (s State) Encode() string { return s.encodeOn(^Pages(0)) }
 
 // encodeOn writes what these pages take. A page has hundreds of links, so it makes no map for each.

@@ -7,8 +7,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
-// Damage is where and why a table cannot be read on. Offset counts from the first octet of the table's
-// length.
+// Damage is where and why a table cannot be read on. Offset counts from the first octet of the
+// table's length.
 type Damage struct {
 	*fieldtable.SyntaxError
 	Rest archive.Span // the bytes that stay unread because of it

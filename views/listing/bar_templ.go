@@ -832,7 +832,8 @@ func rangeWords(q address.State) string {
 	}
 }
 
-// cutError parts a filter at what is wrong with it. What is wrong is never empty: past the end it is a space.
+// cutError parts a filter at what is wrong with it. What is wrong is never empty: past the end it
+// is a space.
 func cutError(filter string, e *query.Error) (before, at, after string) {
 	start := min(max(e.Offset, 0), len(filter))
 	end := min(max(e.End, start), len(filter))

@@ -85,7 +85,14 @@ func goldenPage() Page {
 func TestGoldens(t *testing.T) {
 	p := goldenPage()
 	none := p
-	none.List = List{Empty: EmptyNoMatch, Notes: []query.Note{{Text: "No message that is kept has a header tenant.", Readings: []string{"tenant-id = 'acme'"}}}, Total: 1}
+	none.List = List{
+		Empty: EmptyNoMatch,
+		Notes: []query.Note{{
+			Text:     "No message that is kept has a header tenant.",
+			Readings: []string{"tenant-id = 'acme'"},
+		}},
+		Total: 1,
+	}
 	none.Bar.Chips = nil
 	broken := p
 	broken.Bar.Error = &query.Error{Offset: 9, End: 15, Msg: "Expected something else here."}

@@ -12,8 +12,8 @@ import (
 	"github.com/headerglass/headerglass/views/kit"
 )
 
-// Converted is a message that a broker made out of one of another protocol, or whose body is in the encoding of another
-// one. Nothing of the message is changed by it.
+// Converted is a message that a broker made out of one of another protocol, or whose body is in the
+// encoding of another one. Nothing of the message is changed by it.
 type Converted struct {
 	Name     string   // of the protocol, or of the kind of body
 	Says     string   // one sentence: what the message is, or may be
@@ -43,13 +43,15 @@ const (
 // rabbitOwnAnnotations are annotations that RabbitMQ itself sets on messages of any protocol.
 const rabbitOwnAnnotations = "x-opt-rabbitmq- x-opt-mqtt-"
 
-// lostFromAMQP10 is what RabbitMQ's conversion for AMQP 0-9-1 consumers leaves out (mc_amqpl, convert_from).
+// lostFromAMQP10 is what RabbitMQ's conversion for AMQP 0-9-1 consumers leaves out (mc_amqpl,
+// convert_from).
 const lostFromAMQP10 = "What the conversion drops cannot be seen here: to, subject, absolute-expiry-time, group-sequence, " +
 	"annotations whose names do not begin with x-, the milliseconds of timestamps, and the tags of binary and " +
 	"unsigned long values. Later releases of RabbitMQ 4 also leave out NaN, infinities and decimals; in a list the values " +
 	"after them move up."
 
-// buildConverted recognises where a message comes from. Its parts are read only on the tab that shows them.
+// buildConverted recognises where a message comes from. Its parts are read only on the tab that
+// shows them.
 func buildConverted(m facts.Message, t fieldtable.Table, o TreeOptions) *Converted {
 	c := converted(m, t)
 	if c == nil || o.Links.State.Tab != address.TabLaidOpen {
@@ -119,6 +121,9 @@ func converted(m facts.Message, t fieldtable.Table) *Converted {
 	return c
 }
 
+// toLaidOpen leads to what conversion left in the message, laid open.
+func toLaidOpen(q *address.State) { q.Tab, q.At, q.Skip = address.TabLaidOpen, 0, 0 }
+
 func jms(name, what, contentType string) *Converted {
 	return &Converted{
 		Name:     name,
@@ -127,7 +132,8 @@ func jms(name, what, contentType string) *Converted {
 	}
 }
 
-// sectionOctets returns the octets of a header that holds a section: RabbitMQ 3 writes them as text.
+// sectionOctets returns the octets of a header that holds a section: RabbitMQ 3 writes them as
+// text.
 func sectionOctets(f fieldtable.Field) ([]byte, bool) {
 	if !bytes.HasPrefix(f.Name, []byte(sectionPrefix)) {
 		return nil, false

@@ -45,7 +45,10 @@ func TestCountsRead(t *testing.T) {
 		{
 			"bytes of the headers",
 			func(n int) string {
-				return text(NewProperty(wire.Property{Name: "headers", Raw: make([]byte, n)}, nil, nil, viewtest.Now).Parts)
+				return text(NewProperty(wire.Property{
+					Name: "headers",
+					Raw:  make([]byte, n),
+				}, nil, nil, viewtest.Now).Parts)
 			},
 			[3]string{"0 bytes", "1 byte", "2 bytes"},
 		},

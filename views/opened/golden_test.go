@@ -46,7 +46,8 @@ func TestGoldens(t *testing.T) {
 				tt.m,
 				Options{Links: address.Links{State: tt.state}, Older: 12337, Newer: 12339, Now: viewtest.Now},
 			)
-			// A dialect more is no other page: one of them stands for the menu, and none is offered for damage.
+			// A dialect more is no other page: one of them stands for the menu, and none is offered
+			// for damage.
 			in.Headers.Dialects, in.Headers.Others = in.Headers.Dialects[:1], nil
 			viewtest.GoldenHTML(t, tt.name+".html", viewtest.Render(t, Panel(&in)))
 		})

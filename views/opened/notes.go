@@ -34,9 +34,9 @@ func timestampNotes(ts fieldtable.Timestamp, now time.Time) []Note {
 	return notes
 }
 
-// expirationNotes says when a message expires whose expiration is a time: Qpid Broker-J delivers one,
-// in milliseconds since 1970. RabbitMQ delivers a duration, also in milliseconds, and none that its
-// publishers give is longer than 30 years.
+// expirationNotes says when a message expires whose expiration is a time: Qpid Broker-J delivers
+// one, in milliseconds since 1970. RabbitMQ delivers a duration, also in milliseconds, and none
+// that its publishers give is longer than 30 years.
 func expirationNotes(text []byte, d *fieldtable.Dialect, now time.Time) []Note {
 	const thirtyYears = 30 * 365 * 24 * 60 * 60 * 1000
 	n, err := strconv.ParseInt(string(text), 10, 64)

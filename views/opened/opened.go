@@ -46,7 +46,8 @@ type Opened struct {
 	Headers      Headers
 	Hex          Hex
 	Properties   []PropertyRow
-	// FrameMax is as in Options where the content header is larger than such a frame can carry; 0 = it is not.
+	// FrameMax is as in Options where the content header is larger than such a frame can carry; 0 =
+	// it is not.
 	FrameMax int
 	Body     Body
 	// Readings is how clients read the table; only worked out on its tab.

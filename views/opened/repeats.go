@@ -16,7 +16,8 @@ type repeat struct {
 	bytes int // of all of them
 }
 
-// repeats returns the names that more than facts.Repeated fields have, of the first countedNames names; nil if there is none.
+// repeats returns the names that more than facts.Repeated fields have, of the first countedNames
+// names; nil if there is none.
 func repeats(s fieldtable.Scanner) map[string]*repeat {
 	names, many := map[string]*repeat{}, map[string]*repeat(nil)
 	for s.Next() {
@@ -41,8 +42,8 @@ func repeats(s fieldtable.Scanner) map[string]*repeat {
 	return many
 }
 
-// lines yields the fields or elements that stand on a line of their own: all but those of a repeated name, of which only the
-// first does.
+// lines yields the fields or elements that stand on a line of their own: all but those of a
+// repeated name, of which only the first does.
 func lines(s fieldtable.Scanner, repeated map[string]*repeat) iter.Seq[fieldtable.Field] {
 	return func(yield func(fieldtable.Field) bool) {
 		for s.Next() {

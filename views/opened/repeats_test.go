@@ -67,7 +67,8 @@ func TestRepeatedNames(t *testing.T) {
 	}
 }
 
-// A line for many fields has the size of them all, and leads to each of them and to messages like it.
+// A line for many fields has the size of them all, and leads to each of them and to messages like
+// it.
 func TestRepeatedNameIsMeasured(t *testing.T) {
 	encoded := repeatedTable(5000)
 	n := treeOf(t, encoded, address.State{}).Nodes[1]
@@ -86,8 +87,8 @@ func TestRepeatedNameIsMeasured(t *testing.T) {
 
 func TestTooLargeForAFrame(t *testing.T) {
 	encoded := repeatedTable(1)
-	// large has 1 + 5 octets of name, a tag, 4 octets of length and 1,000 of text: 1,011; the frame and what comes before the
-	// properties take 8 + 14.
+	// large has 1 + 5 octets of name, a tag, 4 octets of length and 1,000 of text: 1,011; the frame
+	// and what comes before the properties take 8 + 14.
 	for _, c := range []struct {
 		frameMax int
 		want     bool
@@ -99,7 +100,8 @@ func TestTooLargeForAFrame(t *testing.T) {
 	}
 }
 
-// The largest table that fits into a frame of a broker with a limit of 16 MiB is drawn as fast as a small one is.
+// The largest table that fits into a frame of a broker with a limit of 16 MiB is drawn as fast as a
+// small one is.
 func TestRepeatedNamesAreCheap(t *testing.T) {
 	encoded := repeatedTable(1_000_000)
 	for _, s := range []address.State{{}, {BySize: true}, {Each: true}, {Each: true, Skip: 900_000}} {

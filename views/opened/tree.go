@@ -69,7 +69,8 @@ type Node struct {
 	NameNote    string     // why the name breaks the specification's rule; "" = it does not
 	NameCommon  bool       // it breaks it as most names do: by a hyphen, a dot, a colon or a slash
 	Duplicate   string     // which of several fields of this name it is, in words; "" = the only one
-	// Repeated is how many fields of this name the line stands for, of which the first is shown; 0 = one.
+	// Repeated is how many fields of this name the line stands for, of which the first is shown; 0
+	// = one.
 	Repeated int
 	EachURL  string // shows every one of them
 	RepeatIs string // the condition "has several fields of this name", outermost fields only
@@ -243,7 +244,10 @@ func (b *treeBuilder) children(c facts.Container, path string, level, skip, limi
 			pack, inPack = byPack(c.Scan, all)
 			pack = pack[out.from:out.to]
 		case bySize:
-			slices.SortStableFunc(all, func(x, y fieldtable.Field) int { return octets(y, repeated) - octets(x, repeated) })
+			slices.SortStableFunc(
+				all,
+				func(x, y fieldtable.Field) int { return octets(y, repeated) - octets(x, repeated) },
+			)
 		default:
 			slices.SortStableFunc(all, func(x, y fieldtable.Field) int { return bytes.Compare(x.Name, y.Name) })
 		}

@@ -11,8 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/headerglass/headerglass/views/kit"
 
-// Layout is a whole document around its children. view tells the style sheet which page it is: "list",
-// "message", "full", "problem", or "page" for one without a list.
+// Layout is a whole document around its children. view tells the style sheet which page it is:
+// "list", "message", "full", "problem", or "page" for one without a list.
 func Layout(p Frame, view string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -173,13 +173,24 @@ func TestGoldens(t *testing.T) {
 		status source.Status
 	}{
 		{"peek", source.Status{
-			State: source.Consuming, Since: viewtest.Now.Add(-41 * time.Minute), Mode: source.Peek, Name: "orders.dead-letter",
-			Held: 312, Window: 1000, Product: "RabbitMQ", Version: "3.10.8", QueueType: "quorum",
-			Kept: source.Kept{Messages: 12340, Evicted: 1, Bytes: 41 << 20, MaxBytes: 256 << 20, Rate: 48.2},
+			State:     source.Consuming,
+			Since:     viewtest.Now.Add(-41 * time.Minute),
+			Mode:      source.Peek,
+			Name:      "orders.dead-letter",
+			Held:      312,
+			Window:    1000,
+			Product:   "RabbitMQ",
+			Version:   "3.10.8",
+			QueueType: "quorum",
+			Kept:      source.Kept{Messages: 12340, Evicted: 1, Bytes: 41 << 20, MaxBytes: 256 << 20, Rate: 48.2},
 		}},
 		{"down", source.Status{
-			State: source.Reconnecting, Mode: source.Drain, Name: "orders", Error: "The broker refused the <connection>.",
-			Since: viewtest.Now.Add(-3 * time.Minute), NextAttempt: viewtest.Now.Add(4 * time.Second),
+			State:       source.Reconnecting,
+			Mode:        source.Drain,
+			Name:        "orders",
+			Error:       "The broker refused the <connection>.",
+			Since:       viewtest.Now.Add(-3 * time.Minute),
+			NextAttempt: viewtest.Now.Add(4 * time.Second),
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -197,8 +208,12 @@ func TestBrowsingAndUndrained(t *testing.T) {
 	}{
 		{"browsing", source.Status{Mode: source.Peek, Browsing: true, Window: 10},
 			[]string{"peek: takes nothing", "none counts as delivered"}, []string{"basic.nack", "Held now", "returns"}},
-		{"undrained", source.Status{Mode: source.Drain, Undrained: true, Acknowledged: 7},
-			[]string{"this queue keeps its messages", "Acknowledged, removing nothing"}, []string{"so removed", "for good", "badge takes"}},
+		{
+			"undrained",
+			source.Status{Mode: source.Drain, Undrained: true, Acknowledged: 7},
+			[]string{"this queue keeps its messages", "Acknowledged, removing nothing"},
+			[]string{"so removed", "for good", "badge takes"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			html := viewtest.Render(t, BrokerStrip(tt.s, viewtest.Now))
@@ -258,7 +273,11 @@ func TestGapsInAStreamAreExplained(t *testing.T) {
 		has, not string
 	}{
 		{"none", source.Status{Mode: source.Stream}, "reads only", "offsets between"},
-		{"a filter", source.Status{Mode: source.Stream, StreamFilters: []string{"eu"}, OffsetGaps: 3}, "that the stream filter wants", "compressed"},
+		{"a filter", source.Status{
+			Mode:          source.Stream,
+			StreamFilters: []string{"eu"},
+			OffsetGaps:    3,
+		}, "that the stream filter wants", "compressed"},
 		{"no filter", source.Status{Mode: source.Stream, OffsetGaps: 3}, "compressed", "stream filter"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -80,8 +80,8 @@ func Build(m facts.Message, t fieldtable.Table, links address.Links) Code {
 // writer writes the code of one client.
 type writer interface {
 	style() style
-	// key writes a header's name before its value. code "" = it cannot be written, and why says so; why is
-	// a remark otherwise.
+	// key writes a header's name before its value. code "" = it cannot be written, and why says so;
+	// why is a remark otherwise.
 	key(name []byte) (code, why string)
 	// scalar writes a value that is neither a table nor an array.
 	scalar(v fieldtable.Value) literal

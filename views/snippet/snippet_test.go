@@ -384,7 +384,8 @@ func goValue(t *testing.T, e ast.Expr) string {
 			}
 			return "[" + strings.Join(items, ";") + "]"
 		case "amqp.Decimal":
-			return "D:" + goSource(e.Elts[1].(*ast.KeyValueExpr).Value) + "/" + goSource(e.Elts[0].(*ast.KeyValueExpr).Value)
+			return "D:" + goSource(e.Elts[1].(*ast.KeyValueExpr).Value) + "/" +
+				goSource(e.Elts[0].(*ast.KeyValueExpr).Value)
 		}
 	case *ast.CallExpr:
 		switch f := goSource(e.Fun); f {

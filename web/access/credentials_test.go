@@ -123,7 +123,8 @@ func TestReadsWhatHtpasswdWrites(t *testing.T) {
 	}
 }
 
-// TestLongPasswords: bcrypt looks at 72 bytes, so what is longer is refused, whatever it begins with.
+// TestLongPasswords: bcrypt looks at 72 bytes, so what is longer is refused, whatever it begins
+// with.
 func TestLongPasswords(t *testing.T) {
 	most := strings.Repeat("p", 72)
 	g, err := New(Config{UserFile: write(t, filepath.Join(t.TempDir(), "users"), "ann:"+hashed(t, most)+"\n")})
@@ -131,7 +132,11 @@ func TestLongPasswords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for password, want := range map[string]error{
-		most: nil, most[1:]: ErrLogin, most + "p": ErrLongPassword, most + "x": ErrLongPassword, strings.Repeat("x", 73): ErrLongPassword,
+		most:                    nil,
+		most[1:]:                ErrLogin,
+		most + "p":              ErrLongPassword,
+		most + "x":              ErrLongPassword,
+		strings.Repeat("x", 73): ErrLongPassword,
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.SetBasicAuth("ann", password)

@@ -14,7 +14,8 @@ import (
 var (
 	// ErrLogin refuses whoever is not logged in.
 	ErrLogin = errors.New("access: not logged in")
-	// ErrLongPassword is an ErrLogin for a password of which bcrypt would look at the beginning only.
+	// ErrLongPassword is an ErrLogin for a password of which bcrypt would look at the beginning
+	// only.
 	ErrLongPassword = fmt.Errorf("%w: a password has at most %d bytes", ErrLogin, bcryptBytes)
 	// ErrBusy refuses a login because too many are being checked.
 	ErrBusy = errors.New("access: too many logins to check at once")

@@ -10,8 +10,8 @@ import (
 	"github.com/headerglass/headerglass/web/spool"
 )
 
-// asides are deliveries that stay unacknowledged while those behind them go on: messages larger than all of the
-// spool.
+// asides are deliveries that stay unacknowledged while those behind them go on: messages larger
+// than all of the spool.
 type asides struct {
 	mu   sync.Mutex
 	tags []uint64 // in the order of arrival, which is theirs
@@ -31,9 +31,9 @@ func (a *asides) upTo(tag uint64) []uint64 {
 	return slices.Clone(a.tags[:n])
 }
 
-// acknowledge acknowledges the deliveries behind from, up to to, but for those that are set aside, and returns how
-// many that are. A basic.ack for many takes in all that came before; so behind the first that is set aside each
-// delivery has its own.
+// acknowledge acknowledges the deliveries behind from, up to to, but for those that are set aside,
+// and returns how many that are. A basic.ack for many takes in all that came before; so behind the
+// first that is set aside each delivery has its own.
 func (s *sink) acknowledge(ch acknowledger, from, to uint64) (n uint64, err error) {
 	aside := s.aside.upTo(to)
 	if len(aside) == 0 {

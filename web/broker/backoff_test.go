@@ -53,7 +53,8 @@ func TestBackoffNoticesARestart(t *testing.T) {
 		}
 		now = next
 	}
-	if wait := b.next(began.Add(time.Hour), began.Add(time.Hour), false).Sub(began.Add(time.Hour)); wait < 15*time.Second {
+	later := began.Add(time.Hour)
+	if wait := b.next(later, later, false).Sub(later); wait < 15*time.Second {
 		t.Errorf("after an hour: %s", wait)
 	}
 }

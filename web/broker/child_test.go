@@ -195,8 +195,8 @@ func TestNodeSpoolIsWholeWhenKilled(t *testing.T) {
 	}
 }
 
-// TestNodeCrashLoopUsesNothingUp: a drain of a quorum queue that is killed 25 times just after it has
-// begun to read leaves each message in the queue or in the spool.
+// TestNodeCrashLoopUsesNothingUp: a drain of a quorum queue that is killed 25 times just after it
+// has begun to read leaves each message in the queue or in the spool.
 func TestNodeCrashLoopUsesNothingUp(t *testing.T) {
 	c := dialNode(t, node4)
 	c.declare(t, "loop", amqp.Table{"x-queue-type": "quorum"})

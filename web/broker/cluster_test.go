@@ -99,9 +99,9 @@ func (p *stubborn) check(t *testing.T, bodies []string) {
 	}
 }
 
-// TestNodeCluster: in a cluster of three a quorum queue is drained and a stream read while messages arrive. The
-// leaders' node is killed, then the one that the explorer is attached to, and then each is restarted in good
-// order. Nothing is lost, and nothing is shown twice.
+// TestNodeCluster: in a cluster of three a quorum queue is drained and a stream read while messages
+// arrive. The leaders' node is killed, then the one that the explorer is attached to, and then each
+// is restarted in good order. Nothing is lost, and nothing is shown twice.
 func TestNodeCluster(t *testing.T) {
 	rabbittest.Require(t, rabbittest.Any)
 	began := time.Now()
@@ -146,12 +146,19 @@ func TestNodeCluster(t *testing.T) {
 			URL: attached.URL("/"), Queue: "quorum", Mode: source.Drain, Prefetch: 100,
 			Spool: openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{}),
 		}),
-		"stream": run(t, Config{URL: attached.URL("/"), Queue: "stream", Mode: source.Stream, Offset: "first", Prefetch: 100}),
+		"stream": run(t, Config{
+			URL:      attached.URL("/"),
+			Queue:    "stream",
+			Mode:     source.Stream,
+			Offset:   "first",
+			Prefetch: 100,
+		}),
 	}
 	for _, kind := range kinds {
 		readers[kind].untilState(t, source.Consuming)
 	}
-	// further waits until both readers have stored more, and what was published meanwhile was confirmed.
+	// further waits until both readers have stored more, and what was published meanwhile was
+	// confirmed.
 	further := func(what string) {
 		t.Helper()
 		for _, kind := range kinds {

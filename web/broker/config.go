@@ -57,8 +57,8 @@ type Config struct {
 	// CopyMaxLength and CopyMaxBytes bound the copy's queue on the broker, in messages and body
 	// bytes; its oldest messages are dropped.
 	CopyMaxLength, CopyMaxBytes int64
-	// Offset is where source.Stream starts: first, last, next (default), an offset, an RFC 3339 time,
-	// or an age such as 15m or 2d.
+	// Offset is where source.Stream starts: first, last, next (default), an offset, an RFC 3339
+	// time, or an age such as 15m or 2d.
 	Offset string
 	// StreamFilters, in source.Stream, are the values of x-stream-filter-value whose messages are
 	// read; none: all messages. StreamUnfiltered adds those without a value.
@@ -75,9 +75,9 @@ type Config struct {
 	// Prefetch bounds what is delivered ahead of the acknowledgements in the other modes, 1 to
 	// 65,535 messages.
 	Prefetch int
-	// Spool, in source.Drain and source.Copy, stores messages on disk: they are acknowledged when they
-	// are synced there, and then put into the archive. New loads what it holds into the archive. It
-	// belongs to the Consumer until Run returns; who opened it closes it.
+	// Spool, in source.Drain and source.Copy, stores messages on disk: they are acknowledged when
+	// they are synced there, and then put into the archive. New loads what it holds into the
+	// archive. It belongs to the Consumer until Run returns; who opened it closes it.
 	Spool *spool.Spool
 	// AcceptLoss lets drain remove messages although the archive is in memory and there is no
 	// spool.

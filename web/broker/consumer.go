@@ -25,14 +25,15 @@ type Consumer struct {
 	reach      func(ctx context.Context, network, address string) (net.Conn, error)
 
 	running atomic.Bool
-	// patience is after how long the broker has taken messages back that were held, in nanoseconds; 0: it
-	// never has.
+	// patience is after how long the broker has taken messages back that were held, in nanoseconds;
+	// 0: it never has.
 	patience atomic.Int64
 	flow     *flow
 	stuck    stuck // belongs to Run
 	status   *tracker
 	counts   counters
-	// delivered belongs to Run, and to the reader goroutine of the one connection that Run has open.
+	// delivered belongs to Run, and to the reader goroutine of the one connection that Run has
+	// open.
 	delivered *delivered
 	// current is the sink of the open connection; nil: there is none.
 	current atomic.Pointer[sink]

@@ -26,8 +26,8 @@ func (s *session) declareCopy() *Error {
 	return nil
 }
 
-// boundedQueue are the arguments of a queue that drops its oldest messages beyond the copy's bounds.
-// Qpid refuses arguments that it does not know, and has names of its own for these.
+// boundedQueue are the arguments of a queue that drops its oldest messages beyond the copy's
+// bounds. Qpid refuses arguments that it does not know, and has names of its own for these.
 func boundedQueue(b source.Broker, cfg *Config) amqp.Table {
 	if b.Product == source.BrokerJ {
 		return amqp.Table{

@@ -53,7 +53,9 @@ func BenchmarkNodeCPU(b *testing.B) {
 		for i := range 2 {
 			var last *amqp.DeferredConfirmation
 			for k := range n {
-				if last, err = ch.PublishWithDeferredConfirmWithContext(b.Context(), "", "q", false, false, messages[k%len(messages)]); err != nil {
+				message := messages[k%len(messages)]
+				last, err = ch.PublishWithDeferredConfirmWithContext(b.Context(), "", "q", false, false, message)
+				if err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,12 +7,16 @@
 //
 // # What each mode does to the queue
 //
-//   - Peek holds up to Window messages unacknowledged and gives them back with one basic.nack(multiple, requeue), on exit and after
-//     Hold. Messages that come again are recognised by their bytes and stored once. Classic queues keep their order. Quorum queues
-//     count every return and may drop or dead-letter a message that returns too often, so peek refuses them unless told otherwise.
-//   - Drain acknowledges what is stored: in the archive, or with a Spool on disk and synced. Where a message cannot be stored, it and all
-//     behind it are given back, and nothing is acknowledged until it can.
-//   - Copy declares a server-named, exclusive, auto-delete queue of bounded length and binds it to an exchange.
+//   - Peek holds up to Window messages unacknowledged and gives them back with one
+//     basic.nack(multiple, requeue), on exit and after Hold. Messages that come again are
+//     recognised by their bytes and stored once. Classic queues keep their order. Quorum queues
+//     count every return and may drop or dead-letter a message that returns too often, so peek
+//     refuses them unless told otherwise.
+//   - Drain acknowledges what is stored: in the archive, or with a Spool on disk and synced. Where
+//     a message cannot be stored, it and all behind it are given back, and nothing is acknowledged
+//     until it can.
+//   - Copy declares a server-named, exclusive, auto-delete queue of bounded length and binds it to
+//     an exchange.
 //   - Stream consumes from an offset and acknowledges for credit only.
 //
 // Nothing but copy declares anything on the broker; the other modes declare passively, to learn
@@ -20,11 +24,12 @@
 //
 // # Queues that count deliveries
 //
-// A quorum queue drops or dead-letters a message that it has taken back more often than its delivery
-// limit. Peek reads such a queue only where the limit is known and at least 10, judges one message before
-// its window opens, and stops at half. Drain begins with one message under way and widens with its
-// acknowledgements. Where the broker fails while it delivers a message, both stop after two losses without
-// progress; on other queues minutes pass between attempts, and a stream is read on behind that offset.
+// A quorum queue drops or dead-letters a message that it has taken back more often than its
+// delivery limit. Peek reads such a queue only where the limit is known and at least 10, judges one
+// message before its window opens, and stops at half. Drain begins with one message under way and
+// widens with its acknowledgements. Where the broker fails while it delivers a message, both stop
+// after two losses without progress; on other queues minutes pass between attempts, and a stream is
+// read on behind that offset.
 //
 // # Once, and never lost
 //

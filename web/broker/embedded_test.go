@@ -194,7 +194,8 @@ func TestMessageBrokenOff(t *testing.T) {
 				t.Errorf("%+v", st)
 			}
 			queueIs(t, s, "q", demoserver.QueueInfo{Ready: 9 - tc.acknowledged})
-			// Drain begins with one message under way. A broker that sends half of it sends nothing after that.
+			// Drain begins with one message under way. A broker that sends half of it sends nothing
+			// after that.
 			until(t, "it is read again", func() bool {
 				st := r.Status()
 				return st.Reconnects > 0 && (st.State == source.Reconnecting || st.Prefetch == 1)

@@ -118,8 +118,8 @@ func newEndpoint(cfg Config) (*endpoint, error) {
 	return e, nil
 }
 
-// oneAddress refuses a URL that is several, or that falls apart elsewhere than its writer meant: what looks
-// like a host or a vhost may then be a password.
+// oneAddress refuses a URL that is several, or that falls apart elsewhere than its writer meant:
+// what looks like a host or a vhost may then be a password.
 func oneAddress(u *url.URL) error {
 	rest := u.EscapedPath() + "#" + u.EscapedFragment()
 	if u.User == nil {

@@ -126,15 +126,23 @@ func TestRedactKnowsTheFormsOfAPassword(t *testing.T) {
 	}
 }
 
-// TestOwnWordsAreNotMasked: a password that is an ordinary word is taken out of what the broker says, and of the
-// URL, and leaves the explorer's sentences whole.
+// TestOwnWordsAreNotMasked: a password that is an ordinary word is taken out of what the broker
+// says, and of the URL, and leaves the explorer's sentences whole.
 func TestOwnWordsAreNotMasked(t *testing.T) {
 	for _, word := range []string{"wrong", "user", "password", "queue"} {
-		c, err := New(Config{URL: "amqp://ann:" + word + "@h/" + word + "5", Queue: "q", Archive: archive.New(archive.Config{})})
+		c, err := New(Config{
+			URL:     "amqp://ann:" + word + "@h/" + word + "5",
+			Queue:   "q",
+			Archive: archive.New(archive.Config{}),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := c.explain(phaseDeclare, &amqp.Error{Server: true, Code: 403, Reason: "ACCESS_REFUSED - " + word + " is no good"}, evidence{})
+		e := c.explain(phaseDeclare, &amqp.Error{
+			Server: true,
+			Code:   403,
+			Reason: "ACCESS_REFUSED - " + word + " is no good",
+		}, evidence{})
 		if !strings.Contains(e.Msg, "*** is no good") || !strings.HasPrefix(e.Msg, `user "ann" has no permission for this on queue "q" (403): `) {
 			t.Errorf("%s: %s", word, e.Msg)
 		}

@@ -25,10 +25,11 @@ const (
 	KindAccess   source.ErrorKind = "access"    // the user lacks a permission
 	KindNotFound source.ErrorKind = "not_found" // queue or exchange missing
 	// queue is exclusive to another connection, or has an exclusive consumer
-	KindLocked       source.ErrorKind = "locked"
-	KindPrecondition source.ErrorKind = "precondition" // the broker will not do this with this queue
-	KindTimeout      source.ErrorKind = "ack_timeout"  // the broker's consumer timeout ran out
-	KindCancelled    source.ErrorKind = "cancelled"    // the broker cancelled the consumer
+	KindLocked source.ErrorKind = "locked"
+	// the broker will not do this with this queue
+	KindPrecondition source.ErrorKind = "precondition"
+	KindTimeout      source.ErrorKind = "ack_timeout" // the broker's consumer timeout ran out
+	KindCancelled    source.ErrorKind = "cancelled"   // the broker cancelled the consumer
 	// the mode does not fit the queue, or would harm it
 	KindQueueType   source.ErrorKind = "queue_type"
 	KindDNS         source.ErrorKind = "dns"         // host name unknown
@@ -42,11 +43,13 @@ const (
 	KindInternal source.ErrorKind = "broker_failed" // the broker closed it for a fault of its own
 	// the broker fails while it delivers a certain message
 	KindUndeliverable source.ErrorKind = "undeliverable"
-	KindNoReplica     source.ErrorKind = "no_replica"    // no running replica of a stream to read from
-	KindSpoolFull     source.ErrorKind = "spool_full"    // the spool has reached its bound
-	KindSpool         source.ErrorKind = "spool"         // the spool cannot be written
-	KindSpoolBehind   source.ErrorKind = "spool_behind"  // messages arrive faster than they can be written
-	KindConfig        source.ErrorKind = "configuration" // the configuration cannot work
+	// no running replica of a stream to read from
+	KindNoReplica source.ErrorKind = "no_replica"
+	KindSpoolFull source.ErrorKind = "spool_full" // the spool has reached its bound
+	KindSpool     source.ErrorKind = "spool"      // the spool cannot be written
+	// messages arrive faster than they can be written
+	KindSpoolBehind source.ErrorKind = "spool_behind"
+	KindConfig      source.ErrorKind = "configuration" // the configuration cannot work
 )
 
 // Error is a failure in one plain sentence for an operator. Its text carries no credentials.
@@ -65,7 +68,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // refused reports whether the broker or the configuration said no: trying again soon is of no use.
 func (e *Error) refused() bool {
 	switch e.Kind {
-	case KindLost, KindClosed, KindInternal, KindUnreachable, KindCancelled, KindTimeout, KindSpoolBehind, KindNoReplica:
+	case KindLost, KindClosed, KindInternal, KindUnreachable, KindCancelled, KindTimeout, KindSpoolBehind,
+		KindNoReplica:
 		return false
 	}
 	return true

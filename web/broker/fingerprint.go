@@ -115,8 +115,9 @@ func (f *fingerprint) fields(table []byte) (sum uint64, sound bool) {
 
 // stamped reports whether the broker may write this header anew each time it delivers the message.
 //
-// Peek leaves every annotation out: to take two messages for one costs it nothing, since it counts equal
-// ones. Drain acknowledges what it takes for known, so it leaves out only what RabbitMQ itself stamps.
+// Peek leaves every annotation out: to take two messages for one costs it nothing, since it counts
+// equal ones. Drain acknowledges what it takes for known, so it leaves out only what RabbitMQ
+// itself stamps.
 func (f *fingerprint) stamped(name []byte) bool {
 	switch string(name) {
 	case deliveryCountKey, acquiredCountKey, sentTimeKey:

@@ -2,8 +2,8 @@ package broker
 
 import "testing"
 
-// TestFlow: what is under way widens with acknowledgements, is bound by bytes, narrows near the limit, and
-// widens again.
+// TestFlow: what is under way widens with acknowledgements, is bound by bytes, narrows near the
+// limit, and widens again.
 func TestFlow(t *testing.T) {
 	f := &flow{most: 1000, room: 32 << 20}
 	if w := f.begin(true); w != 1 {

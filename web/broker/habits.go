@@ -28,8 +28,8 @@ func (s *session) browses() bool {
 	return s.c.cfg.Mode == source.Peek && s.conn != nil && s.broker().Browses()
 }
 
-// browsing are the arguments of basic.consume that have Qpid show messages without acquiring them. A
-// prefetch does not bound that.
+// browsing are the arguments of basic.consume that have Qpid show messages without acquiring them.
+// A prefetch does not bound that.
 func browsing() amqp.Table { return amqp.Table{"x-filter-no-consume": true} }
 
 // missing ends the session when the observer's passive declare finds no queue. Some brokers send no
@@ -46,8 +46,8 @@ func (s *session) missing(err error) {
 }
 
 // idle tells a queue that loses nothing by being drained, such as Qpid's with
-// ensureNondestructiveConsumers: everything that arrived is acknowledged, nothing more has come since
-// the last observation, nobody else reads, and the queue is not empty.
+// ensureNondestructiveConsumers: everything that arrived is acknowledged, nothing more has come
+// since the last observation, nobody else reads, and the queue is not empty.
 type idle struct {
 	arrived uint64
 	twice   bool

@@ -21,8 +21,8 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestLargeBodiesGoToDisk: with a spool a body takes no more memory than its first mebibyte, whatever it is said
-// to be and however much of it arrives.
+// TestLargeBodiesGoToDisk: with a spool a body takes no more memory than its first mebibyte,
+// whatever it is said to be and however much of it arrives.
 func TestLargeBodiesGoToDisk(t *testing.T) {
 	for _, tc := range []struct {
 		name              string
@@ -36,7 +36,11 @@ func TestLargeBodiesGoToDisk(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			sp := openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{MaxBytes: 1 << 30})
 			c, err := New(Config{
-				URL: "amqp://", Queue: "q", Mode: source.Drain, Spool: sp, Archive: archive.New(archive.Config{BodyLimit: 1000}),
+				URL:     "amqp://",
+				Queue:   "q",
+				Mode:    source.Drain,
+				Spool:   sp,
+				Archive: archive.New(archive.Config{BodyLimit: 1000}),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -45,7 +49,10 @@ func TestLargeBodiesGoToDisk(t *testing.T) {
 			chunk := bytes.Repeat([]byte("0123456789abcdef"), 8<<10) // 128 KiB
 			before, most := heapInUse(), int64(0)
 			s.Begin(&wire.Delivery{
-				Channel: 1, DeliveryTag: 1, BodySize: tc.declared, Header: wire.AppendContentHeaderPayload(nil, tc.declared),
+				Channel:     1,
+				DeliveryTag: 1,
+				BodySize:    tc.declared,
+				Header:      wire.AppendContentHeaderPayload(nil, tc.declared),
 			})
 			for n := uint64(0); n < tc.arrives; n += uint64(len(chunk)) {
 				s.Body(1, chunk)

@@ -258,7 +258,8 @@ func TestNodeCopyGaps(t *testing.T) {
 	c.publish(t, "events", "k", 1, 1)
 	r.untilStored(t, 2)
 	gaps := r.Status().Gaps
-	if len(gaps) != 1 || gaps[0].From.Before(before) || !gaps[0].To.After(gaps[0].From) || gaps[0].To.After(time.Now()) {
+	if len(gaps) != 1 || gaps[0].From.Before(before) || !gaps[0].To.After(gaps[0].From) ||
+		gaps[0].To.After(time.Now()) {
 		t.Fatalf("%v", gaps)
 	}
 	for m := range r.archive.Snapshot().Forward(0) {

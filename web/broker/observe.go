@@ -44,6 +44,6 @@ func (s *session) observe(ctx context.Context) {
 	}
 }
 
-// silentLooks is how often in a row messages must wait, another consumer be there, and nothing arrive,
-// before this one is taken for a standby.
+// silentLooks is how often in a row messages must wait, another consumer be there, and nothing
+// arrive, before this one is taken for a standby.
 const silentLooks = 2

@@ -33,8 +33,8 @@ func (s *session) peek(ctx context.Context) *Error {
 			if s.width == c.cfg.Window {
 				return nil
 			}
-			// The first message was judged, and the window opens. It stays with the subscription that it came
-			// with.
+			// The first message was judged, and the window opens. It stays with the subscription
+			// that it came with.
 			return s.within(ctx, c.endpoint.dialTimeout, func() *Error {
 				e := s.consume(c.cfg.Window - 1)
 				s.width = c.cfg.Window
@@ -76,8 +76,8 @@ func (s *session) peek(ctx context.Context) *Error {
 	}
 }
 
-// hold is how long peek holds messages: no longer than half of the time after which the broker has taken
-// them away before.
+// hold is how long peek holds messages: no longer than half of the time after which the broker has
+// taken them away before.
 func (c *Consumer) hold() time.Duration {
 	if limit := time.Duration(c.patience.Load()); limit > 0 {
 		return min(c.cfg.Hold, limit/2)

@@ -24,7 +24,11 @@ import (
 // The machine's speed cancels out of the ratios (…-x: how many times faster than amqp091-go's
 // decoder).
 func BenchmarkPeers(b *testing.B) {
-	for _, class := range append(specimens.Classes(), specimens.Class{Name: "mix", Draw: specimens.Mix, Last: "tenant"}) {
+	for _, class := range append(specimens.Classes(), specimens.Class{
+		Name: "mix",
+		Draw: specimens.Mix,
+		Last: "tenant",
+	}) {
 		b.Run(class.Name, func(b *testing.B) {
 			tables := draw(class, 4<<20)
 			size := 0

@@ -22,7 +22,8 @@ import (
 )
 
 const (
-	// publishFrame is the largest frame where the broker sets no bound, in octets, overhead included.
+	// publishFrame is the largest frame where the broker sets no bound, in octets, overhead
+	// included.
 	publishFrame = 131072
 	// publishChannel is the number of a connection's first channel.
 	publishChannel = 1
@@ -78,8 +79,8 @@ type Publisher struct {
 	// c dials, opens and puts errors into words. It never runs.
 	c    *Consumer
 	rate float64
-	// Blocked, if set, is called when the broker stops reading, with its reason, and with "" when it
-	// reads on.
+	// Blocked, if set, is called when the broker stops reading, with its reason, and with "" when
+	// it reads on.
 	Blocked func(reason string)
 
 	mu       sync.Mutex
@@ -97,8 +98,8 @@ type sent struct {
 }
 
 // NewPublisher checks cfg, of which it takes the connection's settings and Exchange, where an empty
-// name means the default exchange. It sends at most rate messages a second; 0: as fast as the broker
-// takes them. It dials nothing.
+// name means the default exchange. It sends at most rate messages a second; 0: as fast as the
+// broker takes them. It dials nothing.
 func NewPublisher(cfg Config, rate float64) (*Publisher, error) {
 	e, err := newEndpoint(cfg)
 	if err == nil && len(cfg.Exchange) > 255 {
@@ -203,8 +204,8 @@ func (p *Publisher) Publish(ctx context.Context, messages iter.Seq[Publication],
 	return failure
 }
 
-// checkExchange asks on a channel of its own whether the exchange is there: publishing to one that is
-// not closes the channel only after the messages were sent.
+// checkExchange asks on a channel of its own whether the exchange is there: publishing to one that
+// is not closes the channel only after the messages were sent.
 func (p *Publisher) checkExchange(conn *amqp.Connection) error {
 	if p.c.cfg.Exchange == "" {
 		return nil

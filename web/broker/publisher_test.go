@@ -133,7 +133,8 @@ func TestNodePublishNamesWhatIsReturnedAndRefused(t *testing.T) {
 	c.ready(t, "q", 2)
 	c.ready(t, "full", 1)
 
-	// A table that RabbitMQ cannot read ends the connection, and the message is the one that is named.
+	// A table that RabbitMQ cannot read ends the connection, and the message is the one that is
+	// named.
 	outcomes, err = published(t, Config{URL: c.url()},
 		to("q", nil, "eight"), to("q", strange, "nine"), to("q", nil, "ten"))
 	if err == nil {
@@ -179,13 +180,14 @@ func TestNodePublishToAnExchangeThatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestNodePublishOutlivesTheHeartbeat: the library sees next to nothing of a busy connection, and must
-// not take it for dead.
+// TestNodePublishOutlivesTheHeartbeat: the library sees next to nothing of a busy connection, and
+// must not take it for dead.
 func TestNodePublishOutlivesTheHeartbeat(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "q", nil)
 	const n = 70
-	p, err := NewPublisher(Config{URL: c.url(), Heartbeat: time.Second}, 14) // five seconds of messages
+	// five seconds of messages
+	p, err := NewPublisher(Config{URL: c.url(), Heartbeat: time.Second}, 14)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,13 @@ func TestQpidCopy(t *testing.T) {
 	if err := c.QueueBind("q", "order.#", "amq.topic", false, nil); err != nil {
 		t.Fatal(err)
 	}
-	r := run(t, Config{URL: c.url(), Mode: source.Copy, Exchange: "amq.topic", Bindings: []string{"order.#"}, CopyMaxLength: 500})
+	r := run(t, Config{
+		URL:           c.url(),
+		Mode:          source.Copy,
+		Exchange:      "amq.topic",
+		Bindings:      []string{"order.#"},
+		CopyMaxLength: 500,
+	})
 	st := r.untilState(t, source.Consuming)
 	var queue struct {
 		Messages int    `json:"maximumQueueDepthMessages"`
@@ -86,7 +92,8 @@ func TestQpidCopy(t *testing.T) {
 	until(t, "the copy's queue is gone", func() bool { return c.qpid.API(http.MethodGet, path, nil, nil) != nil })
 }
 
-// TestQpidQueueDeleted: no basic.cancel tells that, and reading goes on when the queue is there again.
+// TestQpidQueueDeleted: no basic.cancel tells that, and reading goes on when the queue is there
+// again.
 func TestQpidQueueDeleted(t *testing.T) {
 	for _, mode := range []source.Mode{source.Peek, source.Drain} {
 		t.Run(string(mode), func(t *testing.T) {

@@ -57,12 +57,37 @@ func TestQpidErrorsInWords(t *testing.T) {
 		kind  source.ErrorKind
 		words string
 	}{
-		{"password", Config{URL: c.url(), Password: secret, Queue: "q"}, KindLogin, `refused the login of user "guest"`},
-		{"password, PLAIN", Config{URL: c.url(), Password: secret, SASL: "plain", Queue: "q"}, KindLogin, `wrong user name or password (530)`},
-		{"password, CRAM-MD5", Config{URL: at(rabbittest.QpidCRAM), Password: secret, Queue: "q"}, KindLogin, `refused the login of user "guest"`},
-		{"user", Config{URL: c.url(), Username: "nobody", Password: secret, Queue: "q"}, KindLogin, `refused the login of user "nobody"`},
-		{"no mechanism fits", Config{URL: at(rabbittest.QpidCRAM), SASL: "plain", Queue: "q"}, KindLogin, `offers the login mechanisms CRAM-MD5, and none of them fits: tried PLAIN`},
-		{"vhost", Config{URL: c.qpid.URL(rabbittest.QpidPlain, "nowhere"), Queue: "q"}, KindVHost, `vhost "nowhere" does not exist`},
+		{"password", Config{
+			URL:      c.url(),
+			Password: secret,
+			Queue:    "q",
+		}, KindLogin, `refused the login of user "guest"`},
+		{"password, PLAIN", Config{
+			URL:      c.url(),
+			Password: secret,
+			SASL:     "plain",
+			Queue:    "q",
+		}, KindLogin, `wrong user name or password (530)`},
+		{"password, CRAM-MD5", Config{
+			URL:      at(rabbittest.QpidCRAM),
+			Password: secret,
+			Queue:    "q",
+		}, KindLogin, `refused the login of user "guest"`},
+		{"user", Config{
+			URL:      c.url(),
+			Username: "nobody",
+			Password: secret,
+			Queue:    "q",
+		}, KindLogin, `refused the login of user "nobody"`},
+		{"no mechanism fits", Config{
+			URL:   at(rabbittest.QpidCRAM),
+			SASL:  "plain",
+			Queue: "q",
+		}, KindLogin, `offers the login mechanisms CRAM-MD5, and none of them fits: tried PLAIN`},
+		{"vhost", Config{
+			URL:   c.qpid.URL(rabbittest.QpidPlain, "nowhere"),
+			Queue: "q",
+		}, KindVHost, `vhost "nowhere" does not exist`},
 		{"queue", Config{URL: c.url(), Queue: "nothing"}, KindNotFound, `queue "nothing" does not exist`},
 		{"exclusive consumer", Config{URL: c.url(), Queue: "solo"}, KindLocked, "has an exclusive consumer"},
 	} {

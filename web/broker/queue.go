@@ -40,8 +40,8 @@ func (f *queueFacts) complete(rabbitMQ4 bool) {
 // messages up.
 func (f *queueFacts) counts() bool { return f.Type == "quorum" || f.DeliveryLimit > noLimit }
 
-// near reports whether a message that was delivered so often before must be dealt with carefully. Where
-// the limit is not known, a small one is assumed.
+// near reports whether a message that was delivered so often before must be dealt with carefully.
+// Where the limit is not known, a small one is assumed.
 func (f *queueFacts) near(count int64) bool {
 	switch f.DeliveryLimit {
 	case noLimit:

@@ -95,8 +95,8 @@ func TestNodeConsumerTimeout(t *testing.T) {
 	}
 }
 
-// TestNodeForgedDeliveryCount: in a classic queue anybody may have written the header that quorum queues
-// count in.
+// TestNodeForgedDeliveryCount: in a classic queue anybody may have written the header that quorum
+// queues count in.
 func TestNodeForgedDeliveryCount(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "q", nil)

@@ -12,8 +12,8 @@ import "time"
 // kind, and soon. All others may be messages that somebody else gave back, and storing a message
 // twice is a lesser harm than losing one.
 type recent struct {
-	// unflagged says that the broker does not flag what it delivers again after a crash. Such messages
-	// come before all others, so replay says that no other has come on this connection.
+	// unflagged says that the broker does not flag what it delivers again after a crash. Such
+	// messages come before all others, so replay says that no other has come on this connection.
 	unflagged, replay bool
 
 	ring  []stored

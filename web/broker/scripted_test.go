@@ -20,15 +20,16 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
-// script is a broker that opens connections and channels, says that a queue is there, and does what a
-// test wants with basic.consume.
+// script is a broker that opens connections and channels, says that a queue is there, and does what
+// a test wants with basic.consume.
 type script struct {
 	product, version string
 	waiting          uint32
-	// consume is called for each basic.consume, after consume-ok is sent, with the prefetch count; nil:
-	// nothing more comes. It runs on the connection's goroutine.
+	// consume is called for each basic.consume, after consume-ok is sent, with the prefetch count;
+	// nil: nothing more comes. It runs on the connection's goroutine.
 	consume func(c *scriptConn, tag string, prefetch uint16, args []byte)
-	// refusal is what a basic.consume is answered with in place of consume-ok, as channel.close 406.
+	// refusal is what a basic.consume is answered with in place of consume-ok, as channel.close
+	// 406.
 	refusal string
 	// settled is called for basic.ack and basic.nack.
 	settled func(method uint16, tag uint64)
@@ -137,7 +138,8 @@ func (s *script) serve(c *scriptConn) {
 		class, method, args := binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:]), b[4:size]
 		switch uint32(class)<<16 | uint32(method) {
 		case 10<<16 | 11: // start-ok
-			c.method(0, 10, 30, []byte{0, 10, 0, 2, 0, 0, 0, 0}) // no heartbeats: the clock is the test's
+			// no heartbeats: the clock is the test's
+			c.method(0, 10, 30, []byte{0, 10, 0, 2, 0, 0, 0, 0})
 		case 10<<16 | 40:
 			c.method(0, 10, 41, []byte{0})
 		case 10<<16 | 50:
@@ -211,8 +213,8 @@ func (s *script) start(t *testing.T, cfg Config) (c *Consumer, stop func()) {
 	}
 }
 
-// TestBrokerThatFailsWhileItDelivers: what cannot be delivered is tried a few times in an hour and not
-// once a second, in every mode, and the page says what is wrong.
+// TestBrokerThatFailsWhileItDelivers: what cannot be delivered is tried a few times in an hour and
+// not once a second, in every mode, and the page says what is wrong.
 func TestBrokerThatFailsWhileItDelivers(t *testing.T) {
 	ends := map[string]func(c *scriptConn){
 		"connection.close 541": func(c *scriptConn) { c.close(0, 541, "INTERNAL_ERROR") },
@@ -231,8 +233,14 @@ func TestBrokerThatFailsWhileItDelivers(t *testing.T) {
 		{"drain, type unknown", Config{Mode: source.Drain}, "other", "1", [2]int{2, 3}, 14, source.Reconnecting, "at the head of queue"},
 		{"peek, type unknown", Config{}, "other", "1", [2]int{2, 3}, 14, source.Reconnecting, "at the head of queue"},
 		{"drain, quorum", Config{Mode: source.Drain}, "RabbitMQ", "4.0.5", [2]int{2, 2}, 2, source.Stopped, "uses up a delivery"},
-		{"copy", Config{Mode: source.Copy, Exchange: "e"}, "RabbitMQ", "4.0.5", [2]int{2, 3}, 14, source.Reconnecting, "a message copied from exchange"},
-		{"stream", Config{Mode: source.Stream, Offset: "7"}, "RabbitMQ", "4.0.5", [2]int{2, 3}, 14, source.Reconnecting, "at offset 7"},
+		{"copy", Config{
+			Mode:     source.Copy,
+			Exchange: "e",
+		}, "RabbitMQ", "4.0.5", [2]int{2, 3}, 14, source.Reconnecting, "a message copied from exchange"},
+		{"stream", Config{
+			Mode:   source.Stream,
+			Offset: "7",
+		}, "RabbitMQ", "4.0.5", [2]int{2, 3}, 14, source.Reconnecting, "at offset 7"},
 	} {
 		for how, end := range ends {
 			if tc.cfg.Mode == source.Stream && how != "plain close" {
@@ -279,7 +287,8 @@ func TestStreamReadsOnBehindWhatCannotBeDelivered(t *testing.T) {
 							c.close(channel, 541, "INTERNAL_ERROR")
 							return
 						}
-						c.deliver(tag, false, encode.Table(func(e *encode.Encoder) { e.Int64(streamOffsetKey, offset) }))
+						headers := encode.Table(func(e *encode.Encoder) { e.Int64(streamOffsetKey, offset) })
+						c.deliver(tag, false, headers)
 					}
 				}
 				c, stop := s.start(t, Config{Mode: source.Stream, Offset: "3"})
@@ -287,8 +296,10 @@ func TestStreamReadsOnBehindWhatCannotBeDelivered(t *testing.T) {
 				time.Sleep(2 * time.Minute)
 				synctest.Wait()
 				st := c.Status()
-				if st.Stored != 15 || st.Undeliverable != 2 || st.UndeliverableAt != 12 || st.State != source.Consuming || st.Error != "" {
-					t.Errorf("%d stored, %d left out, the last at %d, %s: %s", st.Stored, st.Undeliverable, st.UndeliverableAt, st.State, st.Error)
+				if st.Stored != 15 || st.Undeliverable != 2 || st.UndeliverableAt != 12 ||
+					st.State != source.Consuming || st.Error != "" {
+					t.Errorf("%d stored, %d left out, the last at %d, %s: %s",
+						st.Stored, st.Undeliverable, st.UndeliverableAt, st.State, st.Error)
 				}
 				if len(st.Notes) != 1 || !strings.Contains(st.Notes[0], "2 messages of this stream were left out") {
 					t.Errorf("notes: %q", st.Notes)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// withoutSecrets takes secrets out of text that others have written, such as a broker's reply. What this
-// package writes itself never holds one.
+// withoutSecrets takes secrets out of text that others have written, such as a broker's reply. What
+// this package writes itself never holds one.
 func (c *Consumer) withoutSecrets(text string) string { return masked(text, c.secrets) }
 
 func masked(text string, secrets []string) string {

@@ -27,7 +27,8 @@ type session struct {
 	queue     string // read from: the configured one, or the copy's
 	facts     queueFacts
 
-	// subscribing guards the subscription, which two goroutines change in the modes that acknowledge.
+	// subscribing guards the subscription, which two goroutines change in the modes that
+	// acknowledge.
 	subscribing sync.Mutex
 	leaving     bool   // there shall be none any more
 	reading     string // the consumer tag of the subscription; empty: there is none
@@ -129,8 +130,8 @@ func (s *session) open() *Error {
 	return nil
 }
 
-// within runs f and closes the connection if f has not returned after limit; once ctx is done f gets
-// CloseTimeout more.
+// within runs f and closes the connection if f has not returned after limit; once ctx is done f
+// gets CloseTimeout more.
 func (s *session) within(ctx context.Context, limit time.Duration, f func() *Error) *Error {
 	var late atomic.Bool
 	timer := time.AfterFunc(limit, func() {
@@ -150,8 +151,8 @@ func (s *session) within(ctx context.Context, limit time.Duration, f func() *Err
 	return e
 }
 
-// wait returns nil when ctx is done, due fires, or peek shall make way for others; else what went wrong.
-// look is called for each token of the sink.
+// wait returns nil when ctx is done, due fires, or peek shall make way for others; else what went
+// wrong. look is called for each token of the sink.
 func (s *session) wait(ctx context.Context, due <-chan time.Time, look func() *Error) *Error {
 	wake := s.sink.wake
 	if look == nil {

@@ -13,8 +13,8 @@ const ackDelay = 20 * time.Millisecond // that a delivery waits for others to be
 // then it acknowledges the rest. It returns when the channel is gone, too: what was not
 // acknowledged then comes again.
 //
-// Where the flow wants another width, settle lets the subscription fill up and calls resize before it
-// acknowledges: nothing is on its way then, so one subscription takes the other's place without
+// Where the flow wants another width, settle lets the subscription fill up and calls resize before
+// it acknowledges: nothing is on its way then, so one subscription takes the other's place without
 // changing the order. resize returns false when that failed.
 func settle(s *sink, ch acknowledger, quit <-chan struct{}, resize func(width int) bool) {
 	flush := func(patient bool) bool {

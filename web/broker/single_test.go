@@ -10,7 +10,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
-// TestNodeSingleActiveConsumer: peek says before it reads that others wait, and makes way when one comes.
+// TestNodeSingleActiveConsumer: peek says before it reads that others wait, and makes way when one
+// comes.
 func TestNodeSingleActiveConsumer(t *testing.T) {
 	for _, kind := range []string{"classic", "quorum"} {
 		t.Run(kind, func(t *testing.T) { makesWay(t, kind) })

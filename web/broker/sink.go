@@ -18,8 +18,9 @@ const (
 	sentTimeKey = "x-opt-rabbitmq-sent-time"
 )
 
-// store keeps the deliveries of one connection. The methods are called as those of wire.Sink are, on the
-// connection's reader goroutine, for one delivery at a time; what is dealt with is told to sink.dealt.
+// store keeps the deliveries of one connection. The methods are called as those of wire.Sink are,
+// on the connection's reader goroutine, for one delivery at a time; what is dealt with is told to
+// sink.dealt.
 type store interface {
 	begin(d *wire.Delivery, now time.Time)
 	body(chunk []byte)
@@ -27,13 +28,14 @@ type store interface {
 	end(tag uint64, redelivered bool)
 	// abort forgets the delivery in progress.
 	abort()
-	// finish is called after the last delivery. When it returns, all that has ended is dealt with, or
-	// refused.
+	// finish is called after the last delivery. When it returns, all that has ended is dealt with,
+	// or refused.
 	finish()
 }
 
-// sink takes the deliveries of one connection, hands them to a store, and counts what is dealt with and
-// what the broker was told of it. The methods of wire.Sink run on the connection's reader goroutine.
+// sink takes the deliveries of one connection, hands them to a store, and counts what is dealt with
+// and what the broker was told of it. The methods of wire.Sink run on the connection's reader
+// goroutine.
 type sink struct {
 	store  store
 	now    func() time.Time
@@ -64,7 +66,8 @@ type sink struct {
 	halt chan *Error
 	// guard judges the x-delivery-count of a message; nil: any will do.
 	guard atomic.Pointer[func(count int64) *Error]
-	// holds reports what is wrong with the disk that acknowledged messages are on; nil: they are in memory.
+	// holds reports what is wrong with the disk that acknowledged messages are on; nil: they are in
+	// memory.
 	holds func() *Error
 	flow  *flow
 	aside asides

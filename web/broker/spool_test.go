@@ -74,7 +74,8 @@ func TestSpoolIsShownAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !m.Received().Equal(n.Received()) || string(m.Exchange()) != string(n.Exchange()) || string(m.RoutingKey()) != string(n.RoutingKey()) ||
+		if !m.Received().Equal(n.Received()) || string(m.Exchange()) != string(n.Exchange()) ||
+			string(m.RoutingKey()) != string(n.RoutingKey()) ||
 			m.Redelivered() != n.Redelivered() || m.DeliveryTag() != n.DeliveryTag() ||
 			string(m.Header().Payload()) != string(n.Header().Payload()) {
 			t.Fatalf("message %d differs", m.Seq())
@@ -329,8 +330,9 @@ func TestSpoolBehind(t *testing.T) {
 	}
 }
 
-// TestNodeSpoolDeletedWhileDraining: what arrives after somebody has deleted the spool's files is not acknowledged
-// before they are there again, and nothing of what was acknowledged is missing on disk.
+// TestNodeSpoolDeletedWhileDraining: what arrives after somebody has deleted the spool's files is
+// not acknowledged before they are there again, and nothing of what was acknowledged is missing on
+// disk.
 func TestNodeSpoolDeletedWhileDraining(t *testing.T) {
 	for name, remove := range map[string]func(dir string) error{
 		"files": func(dir string) error {
@@ -366,7 +368,12 @@ func TestNodeSpoolDeletedWhileDraining(t *testing.T) {
 				t.Fatal(err)
 			}
 			sp.Close()
-			again := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, Spool: openSpool(t, dir, spool.Config{})})
+			again := run(t, Config{
+				URL:   c.url(),
+				Queue: "q",
+				Mode:  source.Drain,
+				Spool: openSpool(t, dir, spool.Config{}),
+			})
 			if got := again.bodies(); !slices.Equal(got, want) || !slices.Equal(r.bodies(), want) {
 				t.Errorf("on disk %v, shown %v", got, r.bodies())
 			}
@@ -374,7 +381,8 @@ func TestNodeSpoolDeletedWhileDraining(t *testing.T) {
 	}
 }
 
-// TestNodeSpoolReplacedWhileDraining: another spool in its place is not written to, and nothing is acknowledged.
+// TestNodeSpoolReplacedWhileDraining: another spool in its place is not written to, and nothing is
+// acknowledged.
 func TestNodeSpoolReplacedWhileDraining(t *testing.T) {
 	c := dial(t)
 	c.declare(t, "q", nil)
@@ -396,8 +404,8 @@ func TestNodeSpoolReplacedWhileDraining(t *testing.T) {
 	}
 }
 
-// TestNodeMessageLargerThanTheSpool: it stays in the queue, what is before and behind it is taken, and a larger
-// spool takes it.
+// TestNodeMessageLargerThanTheSpool: it stays in the queue, what is before and behind it is taken,
+// and a larger spool takes it.
 func TestNodeMessageLargerThanTheSpool(t *testing.T) {
 	for _, kind := range []string{"classic", "quorum"} {
 		t.Run(kind, func(t *testing.T) {
@@ -415,7 +423,8 @@ func TestNodeMessageLargerThanTheSpool(t *testing.T) {
 			r := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, Spool: sp, Prefetch: 50})
 			until(t, "all others are acknowledged", func() bool { return r.Status().Acknowledged == 303 })
 			st := r.Status()
-			if st.State != source.Consuming || st.Held != 1 || len(st.Notes) != 1 || !strings.Contains(st.Notes[0], ": 1 message.") ||
+			if st.State != source.Consuming || st.Held != 1 || len(st.Notes) != 1 ||
+				!strings.Contains(st.Notes[0], ": 1 message.") ||
 				!strings.Contains(st.Notes[0], "--spool-size") {
 				t.Errorf("%+v", st)
 			}
@@ -440,7 +449,12 @@ func TestNodeMessageLargerThanTheSpool(t *testing.T) {
 
 func TestSpoolConfig(t *testing.T) {
 	sp := openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{})
-	for mode, ok := range map[source.Mode]bool{source.Peek: false, source.Drain: true, source.Copy: true, source.Stream: false} {
+	for mode, ok := range map[source.Mode]bool{
+		source.Peek:   false,
+		source.Drain:  true,
+		source.Copy:   true,
+		source.Stream: false,
+	} {
 		_, err := New(Config{
 			URL:      "amqp://",
 			Queue:    "q",

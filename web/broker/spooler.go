@@ -48,9 +48,10 @@ func newSpooler(c *Consumer, s *sink) *spooler {
 		c:        c,
 		sink:     s,
 		redactor: c.cfg.Archive.Redactor(),
-		in:       make(chan spooled, 2*c.cfg.Prefetch), // two subscriptions overlap when one takes the other's place
-		quit:     make(chan struct{}),
-		writer:   c.cfg.Archive.Writer(),
+		// two subscriptions overlap when one takes the other's place
+		in:     make(chan spooled, 2*c.cfg.Prefetch),
+		quit:   make(chan struct{}),
+		writer: c.cfg.Archive.Writer(),
 	}
 	s.holds = c.holds
 	sp.done.Go(sp.run)
@@ -195,8 +196,8 @@ func (sp *spooler) unknown(batch []spooled) (news []fresh, err error) {
 	return news, nil
 }
 
-// store writes messages to disk and then into the archive, and returns those that could not be. One that is
-// larger than all of the spool is set aside.
+// store writes messages to disk and then into the archive, and returns those that could not be. One
+// that is larger than all of the spool is set aside.
 func (sp *spooler) store(batch []spooled, news []fresh) ([]fresh, error) {
 	for len(news) > 0 {
 		records := make([]*spool.Record, len(news))

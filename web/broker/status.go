@@ -82,8 +82,8 @@ func (t *tracker) undrained() {
 	t.s.Undrained = true
 }
 
-// consuming is called when the broker has answered basic.consume. troubled: that was no success lately,
-// and the last failure stays until a message is stored.
+// consuming is called when the broker has answered basic.consume. troubled: that was no success
+// lately, and the last failure stays until a message is stored.
 func (t *tracker) consuming(queue string, troubled bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -26,8 +26,8 @@ func checkStreamFilter(cfg *Config) error {
 	return nil
 }
 
-// addStreamFilter adds the filter to a stream's consumer arguments. RabbitMQ filters since 3.13, and
-// ignores the arguments before.
+// addStreamFilter adds the filter to a stream's consumer arguments. RabbitMQ filters since 3.13,
+// and ignores the arguments before.
 func addStreamFilter(args amqp.Table, cfg *Config) {
 	if len(cfg.StreamFilters) == 0 {
 		return
@@ -42,8 +42,8 @@ func addStreamFilter(args amqp.Table, cfg *Config) {
 	}
 }
 
-// streamFilter filters again what the broker has filtered: its Bloom filter tells whether a value may
-// be in a chunk, and the whole chunk is delivered then.
+// streamFilter filters again what the broker has filtered: its Bloom filter tells whether a value
+// may be in a chunk, and the whole chunk is delivered then.
 type streamFilter struct {
 	values     []string
 	unfiltered bool

@@ -10,8 +10,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
-// TestNodeStreamFilter: only what the filter wants is shown, whatever else is in its chunks, and gaps
-// in the offsets are counted.
+// TestNodeStreamFilter: only what the filter wants is shown, whatever else is in its chunks, and
+// gaps in the offsets are counted.
 func TestNodeStreamFilter(t *testing.T) {
 	onEach(t, func(t *testing.T, c *client) {
 		c.declare(t, "s", amqp.Table{"x-queue-type": "stream"})
@@ -27,7 +27,10 @@ func TestNodeStreamFilter(t *testing.T) {
 				body := fmt.Sprintf("%s%d", value, i)
 				bodies[value] = append(bodies[value], body)
 				var err error
-				last, err = c.PublishWithDeferredConfirm("", "s", false, false, amqp.Publishing{Headers: headers, Body: []byte(body)})
+				last, err = c.PublishWithDeferredConfirm("", "s", false, false, amqp.Publishing{
+					Headers: headers,
+					Body:    []byte(body),
+				})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,8 +10,8 @@ import (
 const (
 	// fruitless is how long a session that stores nothing must read to count as a success.
 	fruitless = time.Minute
-	// patienceBarren is how many losses in a row without progress it takes to say that the broker fails
-	// at what it delivers.
+	// patienceBarren is how many losses in a row without progress it takes to say that the broker
+	// fails at what it delivers.
 	patienceBarren = 2
 
 	minWaitBarren = 2 * time.Minute
@@ -29,9 +29,10 @@ type attempt struct {
 	limit    int64     // how many it allows, see queueFacts
 }
 
-// stuck notices that the broker fails while it delivers: it answers basic.consume, and then the channel
-// or the connection ends before a message is stored, again and again. A broker does so at a message that
-// it cannot convert, and then each attempt uses up a delivery on a queue that counts them.
+// stuck notices that the broker fails while it delivers: it answers basic.consume, and then the
+// channel or the connection ends before a message is stored, again and again. A broker does so at a
+// message that it cannot convert, and then each attempt uses up a delivery on a queue that counts
+// them.
 type stuck struct {
 	barren  int // losses in a row without progress
 	leftOut uint64
@@ -54,8 +55,8 @@ func (c *Consumer) ended(a attempt, e *Error) verdict {
 	// A copy's queue is new, so nothing tells what has come into it.
 	something := a.waiting > 0 || a.arrived || e.Kind == KindInternal || c.cfg.Mode == source.Copy
 	broken := e.broken() && something && !e.network
-	// The broker's own fault with one message under way is the fault of the message behind it, whatever
-	// was stored before.
+	// The broker's own fault with one message under way is the fault of the message behind it,
+	// whatever was stored before.
 	atOnce := e.Kind == KindInternal && a.single
 	if c.counts.stored.Load() > a.stored && !(broken && atOnce) || c.now().Sub(a.consumed) >= fruitless {
 		c.stuck.barren = 0
@@ -87,8 +88,8 @@ func (c *Consumer) ended(a attempt, e *Error) verdict {
 	return v
 }
 
-// patienceFor is how many losses without progress are enough. A queue that counts drops a message that
-// it delivers once more than its limit; two deliveries may have gone before.
+// patienceFor is how many losses without progress are enough. A queue that counts drops a message
+// that it delivers once more than its limit; two deliveries may have gone before.
 func patienceFor(a attempt) int {
 	if a.counts && a.limit > 0 && a.limit <= patienceBarren {
 		return 1
@@ -96,8 +97,8 @@ func patienceFor(a attempt) int {
 	return patienceBarren
 }
 
-// broken reports whether the channel or the connection ended without a reason that has nothing to do
-// with what was delivered.
+// broken reports whether the channel or the connection ended without a reason that has nothing to
+// do with what was delivered.
 func (e *Error) broken() bool {
 	switch e.Kind {
 	case KindLost, KindInternal, KindProtocol, KindPrecondition:

@@ -39,7 +39,8 @@ func (s *session) prepare() *Error {
 	if s.browses() {
 		return nil // nothing is acquired, and so nothing counted
 	}
-	if s.facts.counts() || s.facts.Type == "" { // where neither holds, anybody may have written the counts
+	// where neither holds, anybody may have written the counts
+	if s.facts.counts() || s.facts.Type == "" {
 		judge := s.judge
 		s.sink.guard.Store(&judge)
 	}
@@ -88,9 +89,9 @@ func (s *session) consume(width int) *Error {
 		args = browsing()
 	}
 	if s.facts.Type == "quorum" || s.c.cfg.Mode == source.Stream {
-		// Two subscriptions of one quorum queue get their messages in no order, and a stream is read on from
-		// what has arrived when this is answered. On other queues the next one comes first: some are deleted
-		// with their last consumer.
+		// Two subscriptions of one quorum queue get their messages in no order, and a stream is
+		// read on from what has arrived when this is answered. On other queues the next one comes
+		// first: some are deleted with their last consumer.
 		s.cancel()
 	}
 	if s.c.cfg.Mode == source.Stream {

@@ -44,7 +44,8 @@ func through(t *testing.T, raw string) (toxic, string) {
 // add begins a harm to what the broker sends ("downstream") or is sent ("upstream").
 func (x toxic) add(t *testing.T, kind, stream, attributes string) {
 	t.Helper()
-	if _, err := x.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(`{"name":%q,"type":%q,"stream":%q,"attributes":{%s}}`, kind+stream, kind, stream, attributes))); err != nil {
+	toxic := fmt.Sprintf(`{"name":%q,"type":%q,"stream":%q,"attributes":{%s}}`, kind+stream, kind, stream, attributes)
+	if _, err := x.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -73,7 +74,8 @@ func TestNodeOverABadNetwork(t *testing.T) {
 		}},
 		{"resets", func(t *testing.T, x toxic, r *running) {
 			for i := range uint64(3) {
-				// Losses between which nothing is stored would tell of a broker that fails while it delivers.
+				// Losses between which nothing is stored would tell of a broker that fails while it
+				// delivers.
 				stored := r.Status().Stored
 				until(t, "one message more", func() bool { return r.Status().Stored > stored })
 				x.add(t, "reset_peer", "downstream", `"timeout":0`)

@@ -63,12 +63,24 @@ func TestNodeMessageThatTheBrokerCannotDeliver(t *testing.T) {
 		shown int
 		state source.State
 	}{
-		{"drain-quorum", amqp.Table{"x-queue-type": "quorum"}, Config{Mode: source.Drain, AcceptLoss: true}, 6, 5, source.Stopped},
-		{"drain-quorum-3", amqp.Table{"x-queue-type": "quorum", "x-delivery-limit": int32(3)}, Config{Mode: source.Drain, AcceptLoss: true}, 6, 5, source.Stopped},
+		{"drain-quorum", amqp.Table{"x-queue-type": "quorum"}, Config{
+			Mode:       source.Drain,
+			AcceptLoss: true,
+		}, 6, 5, source.Stopped},
+		{"drain-quorum-3", amqp.Table{
+			"x-queue-type":     "quorum",
+			"x-delivery-limit": int32(3),
+		}, Config{
+			Mode:       source.Drain,
+			AcceptLoss: true,
+		}, 6, 5, source.Stopped},
 		{"drain-classic", nil, Config{Mode: source.Drain, AcceptLoss: true}, 6, 5, source.Reconnecting},
 		{"peek-classic", nil, Config{}, 11, 5, source.Reconnecting},
 		{"peek-quorum", amqp.Table{"x-queue-type": "quorum"}, Config{AcceptRedeliveryCount: true}, 11, 5, source.Stopped},
-		{"stream", amqp.Table{"x-queue-type": "stream"}, Config{Mode: source.Stream, Offset: "first"}, 11, 10, source.Consuming},
+		{"stream", amqp.Table{"x-queue-type": "stream"}, Config{
+			Mode:   source.Stream,
+			Offset: "first",
+		}, 11, 10, source.Consuming},
 	} {
 		for what, properties := range undeliverables() {
 			for _, managed := range []bool{false, true} {

@@ -105,7 +105,8 @@ func TestPeersThatAreNoBroker(t *testing.T) {
 	}
 }
 
-// TestStreamWithoutARunningReplicaIsTriedSoonAgain: a restart of the node mends that, and so it is no refusal.
+// TestStreamWithoutARunningReplicaIsTriedSoonAgain: a restart of the node mends that, and so it is
+// no refusal.
 func TestStreamWithoutARunningReplicaIsTriedSoonAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{product: "RabbitMQ", version: "4.0.5"}

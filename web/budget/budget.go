@@ -283,7 +283,8 @@ func (b *Budget) victim(w *waiter, sameKind bool) *Share {
 		if s == w.s || s.told || s.giveWay == nil || sameKind && s.kind != w.s.kind {
 			continue
 		}
-		if !s.stalled.IsZero() && now.Sub(s.stalled) >= Patience && (stalled == nil || s.stalled.Before(stalled.stalled)) {
+		if !s.stalled.IsZero() && now.Sub(s.stalled) >= Patience &&
+			(stalled == nil || s.stalled.Before(stalled.stalled)) {
 			stalled = s
 		}
 		if s.addr == w.s.addr || b.holders[s.addr] <= own {

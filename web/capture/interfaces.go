@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// maxInterfaces bounds the descriptions of interfaces in a section of a pcapng file: twenty octets of the file
-// become some hundred of memory, and no machine has so many.
+// maxInterfaces bounds the descriptions of interfaces in a section of a pcapng file: twenty octets
+// of the file become some hundred of memory, and no machine has so many.
 const maxInterfaces = 10_000
 
 var errInterfaces = fmt.Errorf("a section describes more than %d interfaces", maxInterfaces)
@@ -18,8 +18,8 @@ const (
 	interfaceDescription = 1
 )
 
-// interfaceLimit reads a pcapng file through, and fails where a section describes too many interfaces. What is
-// no pcapng it leaves to its reader.
+// interfaceLimit reads a pcapng file through, and fails where a section describes too many
+// interfaces. What is no pcapng it leaves to its reader.
 type interfaceLimit struct {
 	r     io.Reader
 	order binary.ByteOrder

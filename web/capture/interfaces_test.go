@@ -40,15 +40,16 @@ func TestInterfacesAreBounded(t *testing.T) {
 					t.Errorf("two sections of as many as there may be: %d, %v", n, err)
 				}
 			}
-			if _, err := io.Copy(io.Discard, &interfaceLimit{r: bytes.NewReader(sectionOf(order, maxInterfaces+1))}); err != errInterfaces {
+			endless := bytes.NewReader(sectionOf(order, maxInterfaces+1))
+			if _, err := io.Copy(io.Discard, &interfaceLimit{r: endless}); err != errInterfaces {
 				t.Errorf("one more: %v", err)
 			}
 		})
 	}
 }
 
-// TestManyInterfacesTakeLittleMemory: half a million of them, 10 MB of a file, are refused before they take a tenth
-// of what they would.
+// TestManyInterfacesTakeLittleMemory: half a million of them, 10 MB of a file, are refused before
+// they take a tenth of what they would.
 func TestManyInterfacesTakeLittleMemory(t *testing.T) {
 	file := sectionOf(binary.LittleEndian, 500_000)
 	var before, after runtime.MemStats

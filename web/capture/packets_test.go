@@ -135,10 +135,8 @@ func TestLyingLengths(t *testing.T) {
 	// Descriptions of interfaces without end.
 	ng := pcapng(t, layers.LinkTypeRaw)
 	section := int(binary.LittleEndian.Uint32(ng[4:]))
-	if _, _, err := read(t, append(ng[:section:section], bytes.Repeat(ng[section:], 2*maxPacket/(len(ng)-section))...)); !errors.Is(
-		err,
-		errInterfaces,
-	) {
+	endless := append(ng[:section:section], bytes.Repeat(ng[section:], 2*maxPacket/(len(ng)-section))...)
+	if _, _, err := read(t, endless); !errors.Is(err, errInterfaces) {
 		t.Errorf("endless interfaces: %v", err)
 	}
 }

@@ -189,7 +189,8 @@ func (s *stream) parse(b []byte) int {
 			s.speaks = true
 			s.frame(f)
 			rest = after
-		case errors.Is(err, wire.ErrShortFrame) && (len(rest) < wire.FrameHead || binary.BigEndian.Uint32(rest[3:]) <= maxFrame):
+		case errors.Is(err, wire.ErrShortFrame) &&
+			(len(rest) < wire.FrameHead || binary.BigEndian.Uint32(rest[3:]) <= maxFrame):
 			return len(b) - len(rest)
 		default:
 			s.lose()
@@ -281,7 +282,8 @@ func (s *stream) frame(f wire.Frame) {
 		}
 		s.begin(f.Channel, method, args)
 	case wire.FrameHeader:
-		if c == nil || !c.received.IsZero() || len(f.Payload) < wire.ContentHeaderFixed || !s.reserve(c, len(f.Payload)) {
+		if c == nil || !c.received.IsZero() || len(f.Payload) < wire.ContentHeaderFixed ||
+			!s.reserve(c, len(f.Payload)) {
 			s.finish(f.Channel)
 			return
 		}

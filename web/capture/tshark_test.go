@@ -100,8 +100,8 @@ func wiresharkTypes() map[byte]string {
 
 // wiresharkLines is a table as Wireshark shows it: a line for each field, those of nested tables
 // after the one that has them. The values of types that it writes in a form of its own, and of
-// texts that it escapes or cuts, are left out, and from 4.4 on an array's elements, which it does not
-// show any more. ok is false where a tag or a name is of a kind that it shows otherwise.
+// texts that it escapes or cuts, are left out, and from 4.4 on an array's elements, which it does
+// not show any more. ok is false where a tag or a name is of a kind that it shows otherwise.
 func wiresharkLines(t fieldtable.Table, since44 bool) (lines []string, ok bool) {
 	for f, err := range t.All() {
 		if err != nil || !plain(f.Name) {

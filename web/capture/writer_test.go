@@ -74,7 +74,8 @@ func sameArchive(t *testing.T, got []archive.Message, a *archive.Archive) {
 		m := got[n]
 		n++
 		name := string(want.RoutingKey())
-		if m.DeliveryTag() != want.DeliveryTag() || m.Redelivered() != want.Redelivered() || !bytes.Equal(m.ConsumerTag(), want.ConsumerTag()) ||
+		if m.DeliveryTag() != want.DeliveryTag() || m.Redelivered() != want.Redelivered() ||
+			!bytes.Equal(m.ConsumerTag(), want.ConsumerTag()) ||
 			!bytes.Equal(m.Exchange(), want.Exchange()) ||
 			!bytes.Equal(m.RoutingKey(), want.RoutingKey()) {
 			t.Errorf("%s: other facts of delivery", name)

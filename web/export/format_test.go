@@ -16,7 +16,10 @@ import (
 func TestFormats(t *testing.T) {
 	a := archive.New(archive.Config{})
 	w := a.Writer()
-	w.Begin(&wire.Delivery{Header: wire.AppendContentHeaderPayload(nil, 0)}, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	w.Begin(
+		&wire.Delivery{Header: wire.AppendContentHeaderPayload(nil, 0)},
+		time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+	)
 	w.Commit()
 	all, err := query.Compile("")
 	if err != nil {

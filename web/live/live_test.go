@@ -665,7 +665,8 @@ func TestFiltersAreBudgeted(t *testing.T) {
 			d := websocket.Dialer{NetDialContext: f.lis.dial}
 			ws, resp, err := d.Dial("ws://memory/live?"+long(i), nil)
 			if err != nil {
-				if err := <-f.refused; resp.StatusCode != http.StatusServiceUnavailable || !errors.Is(err, budget.ErrFull) {
+				if err := <-f.refused; resp.StatusCode != http.StatusServiceUnavailable ||
+					!errors.Is(err, budget.ErrFull) {
 					t.Fatal(resp.StatusCode, err)
 				}
 				refused = true

@@ -143,9 +143,9 @@ type Room interface {
 const eachLook = 200
 
 // Each calls do for the messages of a range, oldest first, until it fails. The messages are clones,
-// and nothing of the archive is kept meanwhile: what is evicted before its turn is left out, so that
-// do is called less often than the range counts. Their bytes are taken from room before. It waits its
-// turn for as long as ctx lasts.
+// and nothing of the archive is kept meanwhile: what is evicted before its turn is left out, so
+// that do is called less often than the range counts. Their bytes are taken from room before. It
+// waits its turn for as long as ctx lasts.
 func (s *Set) Each(
 	ctx context.Context, f *query.Filter, r query.PageRequest, over Range,
 	room Room, do func(archive.Message) error,

@@ -22,8 +22,8 @@ type names struct {
 	counts []archive.KeyCount // guarded by mu; never changed, only replaced
 }
 
-// Names are the header names that are kept and how many messages carry each, the most frequent first, as of now or
-// up to a second before. The result must not be changed.
+// Names are the header names that are kept and how many messages carry each, the most frequent
+// first, as of now or up to a second before. The result must not be changed.
 func (v View) Names() []archive.KeyCount {
 	n := &v.set.names
 	n.mu.Lock()
@@ -45,7 +45,8 @@ func (v View) CountNames(ctx context.Context) ([]archive.KeyCount, error) {
 	return v.snap.Keys(), nil
 }
 
-// Complete offers names for the word that ends at a byte of a filter, at most most; see [query.Complete].
+// Complete offers names for the word that ends at a byte of a filter, at most most; see
+// [query.Complete].
 func (v View) Complete(filter string, at, most int) (items []query.Completion, start int) {
 	return query.Complete(v.snap, filter, at, most)
 }

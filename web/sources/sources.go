@@ -1,6 +1,6 @@
 // Package sources holds the places that messages come from, and reads what is kept of them: pages,
-// neighbours and ranges of messages, what they add up to, and the names of their headers. Whoever shows
-// messages asks here and touches no archive.
+// neighbours and ranges of messages, what they add up to, and the names of their headers. Whoever
+// shows messages asks here and touches no archive.
 package sources
 
 import (
@@ -19,7 +19,8 @@ type Source struct {
 	// Name is what addresses call it. "": it is the only one, and they do not.
 	Name    string
 	Archive *archive.Archive
-	// Status is what the source is doing; the figures of Kept are filled in here. Nil: nothing is known.
+	// Status is what the source is doing; the figures of Kept are filled in here. Nil: nothing is
+	// known.
 	Status func() source.Status
 }
 
@@ -79,8 +80,8 @@ func (s *Set) Status() source.Status {
 // Stats are figures about what is kept.
 func (s *Set) Stats() archive.Stats { return s.Source.Archive.Stats() }
 
-// View is what the sources hold at one moment. Everything on a page is read from one. Memory that it
-// refers to is not freed while it is used.
+// View is what the sources hold at one moment. Everything on a page is read from one. Memory that
+// it refers to is not freed while it is used.
 type View struct {
 	set  *Set
 	snap archive.Snapshot
@@ -92,8 +93,8 @@ func (s *Set) View() View { return View{s, s.Source.Archive.Snapshot()} }
 // At is the view of a snapshot that was taken before.
 func (s *Set) At(snap archive.Snapshot) View { return View{s, snap} }
 
-// First and Last are the sequence numbers of the oldest and the newest message kept; First is above Last
-// where nothing is.
+// First and Last are the sequence numbers of the oldest and the newest message kept; First is above
+// Last where nothing is.
 func (v View) First() uint64 { return v.snap.First() }
 func (v View) Last() uint64  { return v.snap.Last() }
 
@@ -117,8 +118,8 @@ type NameCount struct {
 	Times int
 }
 
-// Preview is the first names of a message's headers, at most most, without a look at its table. It is nil
-// where they are not known so cheaply.
+// Preview is the first names of a message's headers, at most most, without a look at its table. It
+// is nil where they are not known so cheaply.
 func (v View) Preview(m archive.Message, most int) (names []NameCount) {
 	id, ok := m.ShapeID()
 	if !ok {

@@ -93,7 +93,11 @@ func TestFind(t *testing.T) {
 		{"oldest", "", query.PageRequest{Limit: 2, Ascending: true}, "[2 1]", 2},
 		{"matches", "tenant = t1", query.PageRequest{Limit: 9}, "[7 4 1]", 0},
 		{"with the damaged", "tenant = t1", query.PageRequest{Limit: 9, IncludeDamaged: true}, "[10 7 4 1]", 0},
-		{"a time", "", query.PageRequest{Limit: 9, From: noon.Add(2 * time.Second), To: noon.Add(4 * time.Second)}, "[4 3]", 0},
+		{"a time", "", query.PageRequest{
+			Limit: 9,
+			From:  noon.Add(2 * time.Second),
+			To:    noon.Add(4 * time.Second),
+		}, "[4 3]", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := f.View().Find(t.Context(), filter(t, tt.filter), tt.r)
@@ -178,7 +182,11 @@ func TestRanges(t *testing.T) {
 		{"all", "", query.PageRequest{}, 1000, Range{First: 1, Last: 451, Count: 451}},
 		{"exactly all", "", query.PageRequest{}, 451, Range{First: 1, Last: 451, Count: 451}},
 		{"the newest", "", query.PageRequest{}, 7, Range{First: 445, Last: 451, Count: 7, More: true}},
-		{"matches", "tenant = t1", query.PageRequest{IncludeDamaged: true}, 1000, Range{First: 1, Last: 448, Count: 150}},
+		{"matches", "tenant = t1", query.PageRequest{IncludeDamaged: true}, 1000, Range{
+			First: 1,
+			Last:  448,
+			Count: 150,
+		}},
 		{"after", "", query.PageRequest{After: 449, Ascending: true}, 9, Range{First: 450, Last: 451, Count: 2}},
 		{"between", "", query.PageRequest{After: 5, Before: 8}, 9, Range{First: 6, Last: 7, Count: 2}},
 		{"nothing", "absent", query.PageRequest{}, 9, Range{}},
@@ -292,7 +300,8 @@ func TestPageThatHoldsAll(t *testing.T) {
 				t.Fatal(err)
 			}
 			a, b := quick.Histogram, slow.Histogram
-			got := fmt.Sprint(quick.Total.Matched, quick.Total.Damaged, quick.Total.Complete, a.Start, a.Width, a.Counts)
+			n := quick.Total
+			got := fmt.Sprint(n.Matched, n.Damaged, n.Complete, a.Start, a.Width, a.Counts)
 			want := fmt.Sprint(slow.Total.Matched, slow.Total.Damaged, slow.Total.Complete, b.Start, b.Width, b.Counts)
 			if got != want {
 				t.Errorf("%s, want %s", got, want)
@@ -333,7 +342,8 @@ func TestBusy(t *testing.T) {
 		if _, err := v.Find(t.Context(), t1, query.PageRequest{}); !errors.Is(err, budget.ErrBusy) {
 			t.Errorf("a page: %v", err)
 		}
-		if _, err := v.Summarise(t.Context(), t1, query.PageRequest{}, nil, time.Millisecond); !errors.Is(err, budget.ErrBusy) {
+		_, err = v.Summarise(t.Context(), t1, query.PageRequest{}, nil, time.Millisecond)
+		if !errors.Is(err, budget.ErrBusy) {
 			t.Errorf("a summary: %v", err)
 		}
 		if _, err := v.CountNames(t.Context()); !errors.Is(err, budget.ErrBusy) {

@@ -18,8 +18,8 @@ const (
 
 // Summary is what messages that match add up to.
 type Summary struct {
-	// Histogram is over the time of receipt: of what matches where Filtered, and else of everything. Its
-	// Counts are nil where nothing is kept. It is not complete where time ran out.
+	// Histogram is over the time of receipt: of what matches where Filtered, and else of
+	// everything. Its Counts are nil where nothing is kept. It is not complete where time ran out.
 	Histogram query.Histogram
 	Filtered  bool
 	// Facet is the values of the operand asked for; nil: none was.
@@ -28,9 +28,10 @@ type Summary struct {
 	Total *query.Count
 }
 
-// Summarise counts what matches f within r, until ctx is done or limit is over: then the parts say that
-// they are not complete. Where split is not nil, its values are counted and split the histogram. Without
-// a filter, a range and a split no message is read. It waits its turn as Find does.
+// Summarise counts what matches f within r, until ctx is done or limit is over: then the parts say
+// that they are not complete. Where split is not nil, its values are counted and split the
+// histogram. Without a filter, a range and a split no message is read. It waits its turn as Find
+// does.
 func (v View) Summarise(
 	ctx context.Context, f *query.Filter, r query.PageRequest, split *query.Operand, limit time.Duration,
 ) (Summary, error) {
@@ -123,9 +124,9 @@ type axis struct {
 	step     time.Duration
 }
 
-// axis covers the time range asked for or everything kept. It has the same number of steps however little
-// there is, so that a bar is as wide at first as later, and a short range is seen among what surrounds
-// it. ok is false where nothing is kept.
+// axis covers the time range asked for or everything kept. It has the same number of steps however
+// little there is, so that a bar is as wide at first as later, and a short range is seen among what
+// surrounds it. ok is false where nothing is kept.
 func (v View) axis(r query.PageRequest) (_ axis, ok bool) {
 	oldest, err := v.snap.Get(v.First())
 	if err != nil {

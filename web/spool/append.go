@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-// Append writes sealed records and returns when they are synced. It returns how many are kept: all of
-// them, or the first n and ErrFull, ErrTooLarge, or what went wrong.
+// Append writes sealed records and returns when they are synced. It returns how many are kept: all
+// of them, or the first n and ErrFull, ErrTooLarge, or what went wrong.
 func (s *Spool) Append(records []*Record) (n int, err error) {
 	if s.broken {
 		return 0, errors.New("it has failed before and was not checked")
@@ -75,7 +75,8 @@ func (s *Spool) newest() *logFile {
 	return files[len(files)-1]
 }
 
-// makeRoom begins the next file where the newest has enough, and drops the oldest ones where the bound demands it.
+// makeRoom begins the next file where the newest has enough, and drops the oldest ones where the
+// bound demands it.
 func (s *Spool) makeRoom(size int64) error {
 	if s.newest() == nil || s.roll || s.end+size > s.fileBytes() && s.end > headerBytes {
 		if err := s.begin(); err != nil {
@@ -118,8 +119,8 @@ func (s *Spool) begin() error {
 	return nil
 }
 
-// create creates the next file. Where one of that name is there, it was being created when that failed, or
-// nothing in it can be read.
+// create creates the next file. Where one of that name is there, it was being created when that
+// failed, or nothing in it can be read.
 func (s *Spool) create() (file, error) {
 	for {
 		name := logName(s.next)

@@ -13,8 +13,8 @@ type Damage struct {
 	Bytes  int64  // how many cannot be read; 0: they are not there
 	// Lost is how many messages were there, from the number First on; 0: none, or it is not known.
 	First, Lost uint64
-	// Cut says that nothing sound follows in the newest file: a write that the end of the process cut off,
-	// which was never acknowledged, or later damage.
+	// Cut says that nothing sound follows in the newest file: a write that the end of the process
+	// cut off, which was never acknowledged, or later damage.
 	Cut bool
 	// Whole says that there is no file of the log at all.
 	Whole bool
@@ -43,5 +43,6 @@ func (d Damage) lost() string {
 	return fmt.Sprintf("%d messages, %d to %d, are lost", d.Lost, d.First, d.First+d.Lost-1)
 }
 
-// maxDamage bounds how many places are remembered one by one; the lost messages are counted beyond it.
+// maxDamage bounds how many places are remembered one by one; the lost messages are counted beyond
+// it.
 const maxDamage = 100

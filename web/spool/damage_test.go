@@ -112,7 +112,8 @@ func TestDamageIsNamedAndTheRestStaysReadable(t *testing.T) {
 				if again && !strings.Contains(tc.says, "lost") || again && strings.HasPrefix(tc.says, "spool") {
 					continue // it was mended, or goes on in another file
 				}
-				if (len(st.Damage) > 0) != (tc.says != "") || tc.says != "" && !strings.Contains(st.Damage[0], tc.says) {
+				if (len(st.Damage) > 0) != (tc.says != "") ||
+					tc.says != "" && !strings.Contains(st.Damage[0], tc.says) {
 					t.Errorf("it says %q", st.Damage)
 				}
 				if !strings.Contains(tc.says, "at the end") && st.Lost != uint64(len(tc.lost)) {
@@ -184,7 +185,8 @@ func TestMissingFilesAreNamed(t *testing.T) {
 		t.Errorf("%d lost: %+v, %+v", lost, l, st)
 	}
 	want := fmt.Sprintf("a file behind it is missing: %d messages, %d to %d, are lost", lost, from, to-1)
-	if len(st.Damage) != 1 || !strings.Contains(st.Damage[0], want) || !strings.Contains(st.Damage[0], filepath.Base(files[0])) {
+	if len(st.Damage) != 1 || !strings.Contains(st.Damage[0], want) ||
+		!strings.Contains(st.Damage[0], filepath.Base(files[0])) {
 		t.Errorf("it says %q", st.Damage)
 	}
 	s.Close()
@@ -221,7 +223,8 @@ func TestNoSpool(t *testing.T) {
 	}
 }
 
-// TestPublishersCannotForgeFrames: a message whose body is a log is one message, also where its own frame is damaged.
+// TestPublishersCannotForgeFrames: a message whose body is a log is one message, also where its own
+// frame is damaged.
 func TestPublishersCannotForgeFrames(t *testing.T) {
 	other := filled(t, 100)
 	forged, err := os.ReadFile(logs(t, other)[0])
@@ -242,7 +245,8 @@ func TestPublishersCannotForgeFrames(t *testing.T) {
 	}
 }
 
-// FuzzScan: whatever a file holds, reading it ends, and shows nothing that does not fit its checksums.
+// FuzzScan: whatever a file holds, reading it ends, and shows nothing that does not fit its
+// checksums.
 func FuzzScan(f *testing.F) {
 	h := header{first: 1}
 	b := h.encode()

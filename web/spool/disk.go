@@ -13,8 +13,8 @@ import (
 
 // disk is a folder, as far as a spool needs one.
 type disk interface {
-	// lock makes sure that the folder is there, that it is the owner's alone, and that no other process
-	// uses it. After the folder was lost it locks what is there now.
+	// lock makes sure that the folder is there, that it is the owner's alone, and that no other
+	// process uses it. After the folder was lost it locks what is there now.
 	lock() error
 	unlock() error
 	// locked reports whether what lock has locked is still what is in the folder.
@@ -22,7 +22,8 @@ type disk interface {
 	names() ([]string, error)
 	create(name string) (file, error) // which is not there yet
 	open(name string) (file, error)
-	// holds reports whether the folder has this file by that name. The error is fs.ErrNotExist where it has none.
+	// holds reports whether the folder has this file by that name. The error is fs.ErrNotExist
+	// where it has none.
 	holds(name string, f file) (bool, error)
 	remove(name string) error
 	// sync makes sure that new names outlive a crash of the machine.

@@ -1,16 +1,17 @@
 // Package spool keeps messages on disk, so that a message may be acknowledged to the broker without
 // being lost.
 //
-// A [Spool] is a log in a folder of its own: files of bounded size that only grow, each a header and
-// then one frame a message. [Spool.Append] writes many messages and returns when they are synced:
-// after a crash of the process or the machine each of them is there, whole. [Spool.Load] puts the
-// newest into an archive again.
+// A [Spool] is a log in a folder of its own: files of bounded size that only grow, each a header
+// and then one frame a message. [Spool.Append] writes many messages and returns when they are
+// synced: after a crash of the process or the machine each of them is there, whole. [Spool.Load]
+// puts the newest into an archive again.
 //
 // # Files
 //
-// All numbers are little-endian, all checksums CRC-32C. The file "lock" is locked while the spool is
-// open, the file "spool" holds a header alone. A log file is named after the number of its first message: 20
-// digits and ".log". Numbers begin at 1 and go up by one a message, so what is missing can be counted.
+// All numbers are little-endian, all checksums CRC-32C. The file "lock" is locked while the spool
+// is open, the file "spool" holds a header alone. A log file is named after the number of its first
+// message: 20 digits and ".log". Numbers begin at 1 and go up by one a message, so what is missing
+// can be counted.
 //
 //	header   "hglass\r\n", format uint32 1, 4 octets 0, number of the first message uint64,
 //	         the spool's key 32 octets, 4 octets 0, checksum uint32
@@ -29,10 +30,10 @@
 //
 // # Bounds
 //
-// The files grow to at most Config.MaxBytes together. At the bound Append takes no more ([ErrFull]),
-// since whatever made room would be gone for good, or drops the oldest file where Config.DropOldest
-// says so. The body of a message above a mebibyte goes to a file of its own as it arrives, and is
-// copied into the log when it is whole.
+// The files grow to at most Config.MaxBytes together. At the bound Append takes no more
+// ([ErrFull]), since whatever made room would be gone for good, or drops the oldest file where
+// Config.DropOldest says so. The body of a message above a mebibyte goes to a file of its own as it
+// arrives, and is copied into the log when it is whole.
 //
 // # What is kept
 //

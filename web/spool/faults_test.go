@@ -8,9 +8,9 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
-// TestNothingThatWasKeptIsLost: each write, sync and change of names fails in turn, once or for good, torn or
-// not; the spool is checked and used on, or the machine stops there. What Append has kept is there once, in
-// order; what it has not kept may be there.
+// TestNothingThatWasKeptIsLost: each write, sync and change of names fails in turn, once or for
+// good, torn or not; the spool is checked and used on, or the machine stops there. What Append has
+// kept is there once, in order; what it has not kept may be there.
 func TestNothingThatWasKeptIsLost(t *testing.T) {
 	for _, forever := range []bool{false, true} {
 		for _, restart := range []string{"used on", "closed", "machine stops"} {

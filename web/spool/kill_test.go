@@ -14,7 +14,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
-// childDir names a folder to the test binary when it is to append to the spool there until it is killed.
+// childDir names a folder to the test binary when it is to append to the spool there until it is
+// killed.
 const childDir = "HEADERGLASS_TEST_SPOOL"
 
 func TestMain(m *testing.M) {
@@ -24,7 +25,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// appendForEver appends messages behind those that are there, and says after each batch how many are kept.
+// appendForEver appends messages behind those that are there, and says after each batch how many
+// are kept.
 func appendForEver(dir string) {
 	s, err := Open(dir, Config{MaxBytes: MinMaxBytes, DropOldest: true})
 	if err != nil {
@@ -48,8 +50,8 @@ func appendForEver(dir string) {
 	}
 }
 
-// TestAHundredKills: whenever the process is killed, what Append had kept is there, once and in order, and the
-// next process goes on behind it.
+// TestAHundredKills: whenever the process is killed, what Append had kept is there, once and in
+// order, and the next process goes on behind it.
 func TestAHundredKills(t *testing.T) {
 	dir := fresh(t)
 	kept := 0
@@ -67,7 +69,8 @@ func TestAHundredKills(t *testing.T) {
 		var timer *time.Timer
 		for lines.Scan() {
 			if timer == nil { // it has begun
-				timer = time.AfterFunc(time.Duration(rand.IntN(8_000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
+				until := time.Duration(rand.IntN(8_000)) * time.Microsecond
+				timer = time.AfterFunc(until, func() { _ = cmd.Process.Kill() })
 			}
 			n, err := strconv.Atoi(lines.Text())
 			if err != nil {
@@ -82,8 +85,10 @@ func TestAHundredKills(t *testing.T) {
 		s := open(t, dir, Config{MaxBytes: MinMaxBytes, DropOldest: true})
 		a, _ := load(t, s, archive.Config{BodyLimit: 10})
 		got := numbers(a)
-		if len(got) == 0 || !slices.Equal(got, upTo(got[0], got[0]+len(got))) || got[len(got)-1]+1 < kept || !s.Unclean() {
-			t.Fatalf("kill %d: kept %d; there are %d messages up to %d; unclean: %v", i, kept, len(got), got[len(got)-1], s.Unclean())
+		if len(got) == 0 || !slices.Equal(got, upTo(got[0], got[0]+len(got))) || got[len(got)-1]+1 < kept ||
+			!s.Unclean() {
+			t.Fatalf("kill %d: kept %d; there are %d messages up to %d; unclean: %v",
+				i, kept, len(got), got[len(got)-1], s.Unclean())
 		}
 		if lost := s.Stats().Lost; lost > 0 {
 			t.Fatalf("kill %d: %q", i, s.Stats().Damage)

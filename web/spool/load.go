@@ -15,9 +15,9 @@ type Loaded struct {
 	Prints []uint64
 }
 
-// Load puts the newest messages into an archive, as many as it holds, oldest first, and returns the prints
-// of the newest so many. Then it goes on to check, beside what the spool does, the files that it had no
-// need to read; Stats tells what it finds. It is called once, before Append.
+// Load puts the newest messages into an archive, as many as it holds, oldest first, and returns the
+// prints of the newest so many. Then it goes on to check, beside what the spool does, the files
+// that it had no need to read; Stats tells what it finds. It is called once, before Append.
 func (s *Spool) Load(a *archive.Archive, prints int) (l Loaded, err error) {
 	files := s.list()
 	var places []place

@@ -13,8 +13,8 @@ type logFile struct {
 	first uint64 // number of its first message
 	seed  uint32 // of its frames' checksums
 	f     file
-	// size is how many octets of it are synced, messages how many sound messages those hold, as far as is
-	// known: of a file that was not read yet, as many as there are numbers.
+	// size is how many octets of it are synced, messages how many sound messages those hold, as far
+	// as is known: of a file that was not read yet, as many as there are numbers.
 	size     int64
 	messages uint64
 	read     bool // it was scanned, or written by this process
@@ -56,7 +56,8 @@ func readHead(w *window, at int64, f frame) head {
 	return h
 }
 
-// bodySize is the length of a body that a frame holds, without reading more than the head's fixed part.
+// bodySize is the length of a body that a frame holds, without reading more than the head's fixed
+// part.
 func bodySize(w *window, at int64, f frame) int64 {
 	p := w.from(at+frameHeaderBytes, fixedBytes)
 	if len(p) < fixedBytes {

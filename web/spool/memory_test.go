@@ -11,11 +11,12 @@ import (
 
 var errFault = errors.New("the disk fails")
 
-// memoryDisk is a disk that forgets what was not synced when the machine stops, and fails when it is told to.
+// memoryDisk is a disk that forgets what was not synced when the machine stops, and fails when it
+// is told to.
 type memoryDisk struct {
 	now, synced map[string]*memoryFile
-	// left is how many more writes, syncs and changes of names go well; negative: all. The one that fails
-	// is torn: a part of a write is done.
+	// left is how many more writes, syncs and changes of names go well; negative: all. The one that
+	// fails is torn: a part of a write is done.
 	left    int
 	forever bool // it goes on failing
 	failed  bool
@@ -23,7 +24,12 @@ type memoryDisk struct {
 }
 
 func newMemoryDisk() *memoryDisk {
-	return &memoryDisk{now: map[string]*memoryFile{}, synced: map[string]*memoryFile{}, left: -1, random: rand.New(rand.NewPCG(1, 2))}
+	return &memoryDisk{
+		now:    map[string]*memoryFile{},
+		synced: map[string]*memoryFile{},
+		left:   -1,
+		random: rand.New(rand.NewPCG(1, 2)),
+	}
 }
 
 // fails counts an operation off.
@@ -39,7 +45,8 @@ func (d *memoryDisk) fails() bool {
 	return false
 }
 
-// crash is what is found after the machine has stopped: what was synced, and any part of what was not.
+// crash is what is found after the machine has stopped: what was synced, and any part of what was
+// not.
 func (d *memoryDisk) crash() *memoryDisk {
 	after := newMemoryDisk()
 	names := d.synced

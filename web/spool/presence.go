@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// ErrGone says that a file of the spool is not in the folder any more, or that another one is there in its place.
+// ErrGone says that a file of the spool is not in the folder any more, or that another one is there
+// in its place.
 var ErrGone = errors.New("the spool is gone")
 
 // goneError is ErrGone with the file.
@@ -26,8 +27,8 @@ func (e goneError) Error() string {
 
 func (e goneError) Is(target error) bool { return target == ErrGone }
 
-// Holds reports whether the files are still those in the folder: nil, or ErrGone or what else is wrong. It
-// must be asked before each acknowledgement.
+// Holds reports whether the files are still those in the folder: nil, or ErrGone or what else is
+// wrong. It must be asked before each acknowledgement.
 func (s *Spool) Holds() error {
 	if !s.disk.locked() {
 		return goneError{name: lockFile}
@@ -54,9 +55,9 @@ func (s *Spool) inPlace(l *logFile) error {
 	return nil
 }
 
-// Check reports whether messages can be appended again after Append or Holds said that they cannot: nil,
-// ErrFull, or what is still wrong. Files that were deleted it writes again from what it still has open.
-// What may not have reached the disk is cut off first.
+// Check reports whether messages can be appended again after Append or Holds said that they cannot:
+// nil, ErrFull, or what is still wrong. Files that were deleted it writes again from what it still
+// has open. What may not have reached the disk is cut off first.
 func (s *Spool) Check() error {
 	if err := s.restore(); err != nil {
 		return s.explain(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
-// TestDeletedFilesAreWrittenAgain: what a cleaner deletes while the spool is open is noticed before anything is
-// acknowledged, and nothing of it is lost.
+// TestDeletedFilesAreWrittenAgain: what a cleaner deletes while the spool is open is noticed before
+// anything is acknowledged, and nothing of it is lost.
 func TestDeletedFilesAreWrittenAgain(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -40,7 +40,8 @@ func TestDeletedFilesAreWrittenAgain(t *testing.T) {
 				if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "was deleted") {
 					t.Errorf("%v", err)
 				}
-				appendAll(t, s, messages(s, 10, 1, 10)) // into a file that has no name: not to be acknowledged
+				// into a file that has no name: not to be acknowledged
+				appendAll(t, s, messages(s, 10, 1, 10))
 				if err := s.Holds(); !errors.Is(err, ErrGone) {
 					t.Errorf("%v", err)
 				}
@@ -57,7 +58,8 @@ func TestDeletedFilesAreWrittenAgain(t *testing.T) {
 				}
 				s = open(t, dir, Config{})
 				a, _ := load(t, s, archive.Config{})
-				if !slices.Equal(numbers(a), upTo(0, 11)) || len(s.Stats().Damage) > 0 || s.Unclean() || s.Key() != key {
+				if !slices.Equal(numbers(a), upTo(0, 11)) || len(s.Stats().Damage) > 0 || s.Unclean() ||
+					s.Key() != key {
 					t.Errorf("%s: %v, %+v, unclean: %v", when, numbers(a), s.Stats(), s.Unclean())
 				}
 			}
@@ -65,7 +67,8 @@ func TestDeletedFilesAreWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestReplacedFilesAreLeftAlone: what somebody else has put there is not this spool's to write over.
+// TestReplacedFilesAreLeftAlone: what somebody else has put there is not this spool's to write
+// over.
 func TestReplacedFilesAreLeftAlone(t *testing.T) {
 	dir := fresh(t)
 	s := open(t, dir, Config{})

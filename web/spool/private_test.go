@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestNotItsOwn: a folder or file that others could read, write or have put there is refused and left as it is.
+// TestNotItsOwn: a folder or file that others could read, write or have put there is refused and
+// left as it is.
 func TestNotItsOwn(t *testing.T) {
 	do := func(errs ...error) {
 		t.Helper()
@@ -35,7 +36,8 @@ func TestNotItsOwn(t *testing.T) {
 		}, "it is a link"},
 		{"the log is a hard link", func(dir string) { do(os.Link(logs(t, filledAt(t, dir))[0], dir+".log")) }, "hard link"},
 		{"the lock is a link", func(dir string) {
-			do(os.Mkdir(dir, 0o700), os.WriteFile(dir+".txt", []byte("mine"), 0o600), os.Symlink(dir+".txt", filepath.Join(dir, lockFile)))
+			do(os.Mkdir(dir, 0o700), os.WriteFile(dir+".txt", []byte("mine"), 0o600),
+				os.Symlink(dir+".txt", filepath.Join(dir, lockFile)))
 		}, "it is a link"},
 		{"the log is a folder", func(dir string) { do(os.Mkdir(dir, 0o700), os.Mkdir(filepath.Join(dir, logName(1)), 0o700)) }, "it is no file"},
 		{"another user's", func(dir string) { do(os.Mkdir(dir, 0o700), os.Chown(dir, 12345, -1)) }, "another user"},

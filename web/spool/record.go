@@ -55,7 +55,8 @@ const (
 	fixedBytes    = 40
 	spanBytes     = 8
 
-	// bodyAhead bounds the memory taken for a body before it has arrived, bodyInMemory that for what has.
+	// bodyAhead bounds the memory taken for a body before it has arrived, bodyInMemory that for
+	// what has.
 	bodyAhead    = 64 << 10
 	bodyInMemory = 1 << 20
 )
@@ -115,8 +116,8 @@ func (r *Record) Write(chunk []byte) {
 // TooLarge reports whether the message is larger than all of the spool.
 func (r *Record) TooLarge() bool { return r.most < 0 }
 
-// Discard gives up the body, and what of it is on disk outside of the log. It must be called in the end,
-// and may be called again.
+// Discard gives up the body, and what of it is on disk outside of the log. It must be called in the
+// end, and may be called again.
 func (r *Record) Discard() {
 	if r.apart != nil {
 		r.apart.discard()
@@ -131,8 +132,8 @@ func (r *Record) Memory() int64 { return int64(len(r.head) + cap(r.body)) }
 func (r *Record) Size() int64 { return frameBytes + int64(len(r.head)) + r.size }
 
 // Seal removes what is to be redacted and completes the record. print identifies the message for
-// [Loaded.Prints]; where something was removed it is not kept, since with it a removed value could be
-// guessed.
+// [Loaded.Prints]; where something was removed it is not kept, since with it a removed value could
+// be guessed.
 func (r *Record) Seal(redactor *archive.Redactor, print uint64) {
 	spans := redactor.Redact(r.head.header())
 	le := binary.LittleEndian

@@ -97,7 +97,8 @@ func (l *logFile) scan(until uint64, each func(at int64, f frame, w *window)) (s
 				at = end
 				continue
 			}
-			// The length is not to be trusted: a part may be missing. Where nothing follows, it is all there is.
+			// The length is not to be trusted: a part may be missing. Where nothing follows, it is
+			// all there is.
 			if to, _ := l.search(w, at+1, next); to == l.size {
 				s.gap(at, end, next)
 				at = end
@@ -132,7 +133,8 @@ func (s *scan) gap(from, to int64, next uint64) {
 	s.next = max(s.next, next)
 }
 
-// search looks for the next sound frame and returns its offset and number: the end and 0 if there is none.
+// search looks for the next sound frame and returns its offset and number: the end and 0 if there
+// is none.
 func (l *logFile) search(w *window, at int64, least uint64) (int64, uint64) {
 	for ; at+frameBytes <= l.size; at++ {
 		if f, ok := w.frame(at, l.seed); ok && f.number >= least && w.checks(at, f) {

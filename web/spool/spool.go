@@ -29,7 +29,8 @@ const BatchBytes = 8 << 20
 const (
 	fileParts    = 64 // that the bound is divided into
 	minFileBytes = 4 << 20
-	// reserve is for what is beside messages in a log: headers, and the marks of opening and closing.
+	// reserve is for what is beside messages in a log: headers, and the marks of opening and
+	// closing.
 	reserve = 16 << 10
 )
 
@@ -50,8 +51,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Spool keeps messages on disk. One goroutine at a time may use it; Stats, Holds and NewRecord are safe
-// for all.
+// Spool keeps messages on disk. One goroutine at a time may use it; Stats, Holds and NewRecord are
+// safe for all.
 type Spool struct {
 	cfg     Config
 	dir     string
@@ -59,15 +60,16 @@ type Spool struct {
 	key     [keyBytes]byte
 	unclean bool
 
-	// Messages below durable are synced, those from there to next are not: all of these are in the newest
-	// file, which reaches to written and, with what is still in buf, to end.
+	// Messages below durable are synced, those from there to next are not: all of these are in the
+	// newest file, which reaches to written and, with what is still in buf, to end.
 	durable, next uint64
 	written, end  int64
 	buf           []byte
 	kept          int   // messages synced by this Append
 	roll          bool  // the newest file is not to be added to
 	refused       int64 // octets that the last append could not write; 0: it could
-	// broken says that a write or sync failed: what is beyond the synced size of the newest file is unknown.
+	// broken says that a write or sync failed: what is beyond the synced size of the newest file is
+	// unknown.
 	broken  bool
 	marked  bool // the log says that it was opened
 	keyless bool // the key's own file is still to be written
@@ -82,8 +84,8 @@ type Spool struct {
 	stats source.Spool
 }
 
-// Open opens the spool in a folder, or creates both. Only one process at a time may have it open. The
-// folder and its files must be this user's own: mode 0700 and 0600, and no links.
+// Open opens the spool in a folder, or creates both. Only one process at a time may have it open.
+// The folder and its files must be this user's own: mode 0700 and 0600, and no links.
 func Open(dir string, cfg Config) (*Spool, error) {
 	return openOn(&folder{path: dir}, dir, cfg)
 }
@@ -242,7 +244,8 @@ func (s *Spool) readNewest() error {
 		}
 		s.took(l, found)
 		s.next = max(s.next, found.next)
-		s.end, s.written, s.roll = l.size, l.size, found.end != l.size // what cannot be read stays as it is
+		// what cannot be read stays as it is
+		s.end, s.written, s.roll = l.size, l.size, found.end != l.size
 		s.unclean = s.unclean || s.roll || found.last != kindClosed
 	}
 	s.durable = s.next
@@ -273,7 +276,8 @@ func (s *Spool) removeEmpty() error {
 	return nil
 }
 
-// opened says in the log that the spool was opened, and then, where that is missing, what the key is.
+// opened says in the log that the spool was opened, and then, where that is missing, what the key
+// is.
 func (s *Spool) opened() error {
 	if !s.marked {
 		if err := s.mark(kindOpened); err != nil {
@@ -332,8 +336,8 @@ func (s *Spool) explain(err error) error {
 	return fmt.Errorf("the spool in %s: %w", s.dir, err)
 }
 
-// Unclean reports whether the spool was not closed in good order before Open: its process was killed, or
-// the machine stopped. What it had been delivered and had not acknowledged comes again.
+// Unclean reports whether the spool was not closed in good order before Open: its process was
+// killed, or the machine stopped. What it had been delivered and had not acknowledged comes again.
 func (s *Spool) Unclean() bool { return s.unclean }
 
 // Key is a secret of the spool's own for fingerprints, the same whenever it is opened.

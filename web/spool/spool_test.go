@@ -137,7 +137,8 @@ func TestEverythingIsThereAgain(t *testing.T) {
 	sizes := map[int]int{100: 300_000, 101: 3 << 20, 102: 0}
 	appendAll(t, s, messages(s, 0, 100, 50))
 	appendAll(t, s, []*Record{message(s, 100, sizes[100]), message(s, 101, sizes[101])})
-	if st := s.Stats(); st.Messages != 102 || st.Bytes != bytesOf(t, dir)-headerBytes || st.MaxBytes != DefaultMaxBytes {
+	if st := s.Stats(); st.Messages != 102 || st.Bytes != bytesOf(t, dir)-headerBytes ||
+		st.MaxBytes != DefaultMaxBytes {
 		t.Errorf("%+v", st)
 	}
 	s.Close()
@@ -258,7 +259,8 @@ func TestDropOldestStaysWithinTheBound(t *testing.T) {
 	}
 }
 
-// TestTooLarge: a message that no spool of this bound can hold is told from one that has no room now.
+// TestTooLarge: a message that no spool of this bound can hold is told from one that has no room
+// now.
 func TestTooLarge(t *testing.T) {
 	for _, drop := range []bool{false, true} {
 		t.Run(fmt.Sprint("drop oldest ", drop), func(t *testing.T) {
@@ -376,7 +378,8 @@ func FuzzHead(f *testing.F) {
 	})
 }
 
-// BenchmarkAppend writes messages of 555 octets of headers and 1 KiB bodies, as many with one sync as named.
+// BenchmarkAppend writes messages of 555 octets of headers and 1 KiB bodies, as many with one sync
+// as named.
 func BenchmarkAppend(b *testing.B) {
 	for _, batch := range []int{1, 10, 100, 1000} {
 		b.Run(fmt.Sprint("batch=", batch), func(b *testing.B) {

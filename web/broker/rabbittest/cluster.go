@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// Cluster is several nodes that know each other. They register with an epmd of the cluster's own, so that one
-// node's end is no other's.
+// Cluster is several nodes that know each other. They register with an epmd of the cluster's own,
+// so that one node's end is no other's.
 type Cluster struct {
 	Nodes []*Node
 

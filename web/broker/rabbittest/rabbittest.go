@@ -2,8 +2,9 @@
 // in a temporary folder, listens on the loopback interface only, and ends with the test process,
 // however that ends.
 //
-// It needs Debian's package rabbitmq-server, whose start script runs as the caller. On a Debian that
-// is older than 13, RabbitMQ 4 runs from a tree, and that needs root or a sudo without a password.
+// It needs Debian's package rabbitmq-server, whose start script runs as the caller. On a Debian
+// that is older than 13, RabbitMQ 4 runs from a tree, and that needs root or a sudo without a
+// password.
 package rabbittest
 
 import (
@@ -175,8 +176,8 @@ log.file.level = info
 	return nil
 }
 
-// Ports of nodes. They lie below those that systems give to connections, so that nobody has taken one
-// when a node comes back.
+// Ports of nodes. They lie below those that systems give to connections, so that nobody has taken
+// one when a node comes back.
 const firstPort, lastPort = 20_000, 32_000
 
 // freePorts finds ports that nothing listens on now.
@@ -329,8 +330,8 @@ func (n *Node) Kill() {
 	}
 }
 
-// Terminate asks the node to end in good order, as SIGTERM does, and waits until it has. Restart starts it
-// again.
+// Terminate asks the node to end in good order, as SIGTERM does, and waits until it has. Restart
+// starts it again.
 func (n *Node) Terminate() error {
 	if n.processes == nil {
 		return nil
