@@ -20,6 +20,8 @@ type Config struct {
 	MaxShapes    int // 0 or more than 65,535: 65,535
 	// what to remove from messages before they are stored; nil: nothing
 	Redact *Redaction
+	// where the messages come from
+	Origin Origin
 }
 
 // The bounds of a Config that has none.
