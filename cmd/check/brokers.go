@@ -58,8 +58,8 @@ func installQpid(ctx context.Context, out io.Writer) error {
 	return os.Rename(jars, folder)
 }
 
-// brokersTimeout is for each run of the broker tests, which take about five minutes. A test that hangs
-// shows its goroutines then.
+// brokersTimeout is for each run of the broker tests, which take about five minutes. A test that
+// hangs shows its goroutines then.
 const brokersTimeout = "8m"
 
 // checkBrokers runs the tests of the package that reads brokers again, once with RabbitMQ 4 in

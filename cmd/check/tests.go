@@ -79,8 +79,8 @@ func (t *tally) add(out io.Writer, e event) {
 	}
 }
 
-// unfinished prints the output of the tests that ran when their package ended: one that hung until the
-// timeout, or panicked, has all the goroutines in it.
+// unfinished prints the output of the tests that ran when their package ended: one that hung until
+// the timeout, or panicked, has all the goroutines in it.
 func (t *tally) unfinished(out io.Writer, pkg string) {
 	for _, key := range slices.Sorted(maps.Keys(t.output)) {
 		if !strings.HasPrefix(key, pkg+" ") {
