@@ -271,6 +271,7 @@ func (w *Writer) nextSegment(size int) {
 // more.
 func (w *Writer) evict(s *segment) {
 	w.shapes.release(s.counts)
+	w.a.columns.drop(s, s.n.Load())
 	pinned := w.a.pinned
 	pinned.Add(int64(len(s.buf)))
 	runtime.AddCleanup(&s.buf[0], func(n int64) { pinned.Add(-n) }, int64(len(s.buf)))
