@@ -131,6 +131,7 @@ func checkRoom(t *testing.T, p pkg) {
 		"web/broker":        {"fieldtable", "web/spool"},
 		"web/live":          {"fieldtable", "web/budget"},
 		"web/demoserver":    {"fieldtable"},
+		"web/relay":         {"fieldtable", "web/capture"},
 		"views/kit":         {"fieldtable"},
 		"views/address":     {"fieldtable"},
 		"views/facts":       {"fieldtable", "views/address"},

@@ -11,10 +11,12 @@ const (
 	Stream Mode = "stream" // reads a stream from an offset; streams keep what was read
 	Replay Mode = "replay" // reads files; no broker is connected
 	Demo   Mode = "demo"   // drains an endpoint that the process has built in
+	// Relayed stands between clients and their broker; nothing is read that they do not send.
+	Relayed Mode = "relay"
 )
 
 // Modes returns all of them.
-func Modes() []Mode { return []Mode{Peek, Drain, Copy, Stream, Replay, Demo} }
+func Modes() []Mode { return []Mode{Peek, Drain, Copy, Stream, Replay, Demo, Relayed} }
 
 // AtBroker reports whether a broker is read that belongs to somebody.
 func (m Mode) AtBroker() bool {

@@ -82,6 +82,8 @@ type Status struct {
 	// copied.
 	Gaps []Gap
 
+	Relay *Relay // what has passed; nil: it is no relay
+
 	Spool *Spool // what is on disk; nil: nothing is kept there
 	Kept  Kept   // what is in memory
 	// PublishCommand is an exact command that publishes one test message here; empty: none is

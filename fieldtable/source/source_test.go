@@ -33,6 +33,7 @@ func TestModes(t *testing.T) {
 		{Stream, true, false},
 		{Replay, false, false},
 		{Demo, false, false},
+		{Relayed, false, false},
 		{"", false, false},
 	} {
 		t.Run(string(tt.mode), func(t *testing.T) {
@@ -41,7 +42,7 @@ func TestModes(t *testing.T) {
 			}
 		})
 	}
-	if n := len(Modes()); n != 6 {
+	if n := len(Modes()); n != 7 {
 		t.Errorf("%d modes", n)
 	}
 }

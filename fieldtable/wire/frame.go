@@ -21,21 +21,38 @@ const (
 	FrameOverhead = FrameHead + 1
 )
 
-// Class and method numbers of methods that carry content or end a channel or a connection (spec
-// §1.2, §1.3 and §1.8 of the XML definition).
+// Class and method numbers (spec §1.2, §1.3 and §1.8 of the XML definition; confirm and basic.nack are
+// RabbitMQ's, https://www.rabbitmq.com/docs/confirms).
 const (
 	ClassConnection = 10
 	ClassChannel    = 20
 	ClassBasic      = 60
+	ClassConfirm    = 85
 
+	MethodConnectionStart   = 10
+	MethodConnectionStartOk = 11
+	MethodConnectionOpen    = 40
+	MethodConnectionOpenOk  = 41
 	MethodConnectionClose   = 50
 	MethodConnectionCloseOk = 51
+	MethodChannelOpen       = 10
 	MethodChannelClose      = 40
 	MethodChannelCloseOk    = 41
+	MethodBasicConsume      = 20
+	MethodBasicConsumeOk    = 21
+	MethodBasicCancel       = 30
 	MethodBasicPublish      = 40
 	MethodBasicReturn       = 50
 	MethodBasicDeliver      = 60
+	MethodBasicGet          = 70
 	MethodBasicGetOk        = 71
+	MethodBasicGetEmpty     = 72
+	MethodBasicAck          = 80
+	MethodBasicReject       = 90
+	MethodBasicRecoverAsync = 100
+	MethodBasicRecover      = 110
+	MethodBasicNack         = 120
+	MethodConfirmSelect     = 10
 )
 
 // Reasons why CutFrame finds no frame.

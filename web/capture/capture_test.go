@@ -270,7 +270,7 @@ func pcap(t testing.TB, link layers.LinkType, packets ...tcpPacket) []byte {
 }
 
 func newStreams() streams {
-	return streams{recorder: recorder{writer: newArchive().Writer()}, bodyLimit: bodyLimit}
+	return streams{recorder{writer: newArchive().Writer()}, keeping{bodyLimit: bodyLimit, most: maxKept}}
 }
 
 func newArchive() *archive.Archive {

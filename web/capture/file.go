@@ -203,7 +203,7 @@ type Config struct {
 // the archive's writer meanwhile, and may be called once. The error is that of ctx, or an *Error
 // that says where the file could not be read on; what came before it is in the archive and counted.
 func (f *File) Read(ctx context.Context, cfg Config) (Report, error) {
-	s := streams{recorder: recorder{writer: cfg.Archive.Writer()}, bodyLimit: max(cfg.BodyLimit, 0)}
+	s := streams{recorder{writer: cfg.Archive.Writer()}, keeping{bodyLimit: max(cfg.BodyLimit, 0), most: maxKept}}
 	if f.pipe != nil {
 		// What fills a pipe may never end.
 		stop := context.AfterFunc(ctx, func() { _ = f.pipe.SetReadDeadline(time.Now()) })

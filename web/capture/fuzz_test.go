@@ -52,7 +52,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, size uint8) {
 		var want string
 		for _, step := range []int{len(b), int(size) + 1} {
-			s := streams{recorder: recorder{writer: a.Writer()}, bodyLimit: 100}
+			s := streams{recorder{writer: a.Writer()}, keeping{bodyLimit: 100, most: maxKept}}
 			st := newStream(&s)
 			for rest := b; len(rest) > 0; {
 				n := min(len(rest), step)

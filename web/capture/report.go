@@ -109,19 +109,23 @@ func (r *recorder) record(d *wire.Delivery, received time.Time, body []byte) {
 	r.Messages++
 }
 
-// came counts a message of a capture.
-func (r *recorder) came(from origin, whole bool) {
-	switch from {
-	case published:
+// Method is described at Listener; a file's methods are not counted.
+func (r *recorder) Method(uint16, uint16, uint16, []byte) {}
+
+// Content takes a message of a capture.
+func (r *recorder) Content(c Content) {
+	r.record(&c.Delivery, c.Received, c.Body)
+	switch c.Method {
+	case wire.MethodBasicPublish:
 		r.Published++
-	case returned:
+	case wire.MethodBasicReturn:
 		r.Returned++
-	case delivered:
+	case wire.MethodBasicDeliver:
 		r.Delivered++
-	case fetched:
+	case wire.MethodBasicGetOk:
 		r.Fetched++
 	}
-	if !whole {
+	if !c.Whole {
 		r.Incomplete++
 	}
 }

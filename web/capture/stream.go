@@ -27,16 +27,28 @@ const (
 // streams is what the streams of one file share.
 type streams struct {
 	recorder
-	bodyLimit int // octets kept of a body
-	kept      int // octets that streams keep now, of maxKept
+	keeping
 }
+
+// keeping bounds what streams keep of what is not complete.
+type keeping struct {
+	bodyLimit int        // octets kept of a body
+	kept      int        // octets that streams keep now
+	most      int        // the bound on kept
+	spare     []*content // emptied, to be used again
+}
+
+// maxSpare is how many contents wait to be used again.
+const maxSpare = 16
 
 // stream finds the contents in one direction of a TCP connection. It is given the octets in order
 // and told where some are missing. Frames are looked for at their place; where none is, or octets
 // are missing, the stream is hunting: it goes on at the next octets that can only be a method
 // frame. It begins hunting too, as a capture may begin anywhere.
 type stream struct {
-	shared   *streams
+	shared   *keeping
+	to       Listener
+	report   *Report
 	buf      []byte    // octets of a frame that is not complete
 	at       time.Time // when the last octets were captured
 	hunting  bool
@@ -48,14 +60,18 @@ type stream struct {
 // content is a message in progress on a channel.
 type content struct {
 	d        wire.Delivery
-	from     origin
+	method   uint16
+	args     []byte    // of the method; what d has of them points here
+	header   []byte    // what d.Header is
 	received time.Time // of the packet that completed the content header; zero: it has not come yet
 	left     uint64    // octets of the body still to come
 	body     []byte    // as much of it as is kept
-	reserved int       // octets of streams.kept that are its own
+	reserved int       // octets of keeping.kept that are its own
 }
 
-func newStream(s *streams) stream { return stream{shared: s, hunting: true} }
+func newStream(s *streams) stream {
+	return stream{shared: &s.keeping, to: &s.recorder, report: &s.Report, hunting: true}
+}
 
 // data takes the next octets of a packet captured at that time.
 func (s *stream) data(b []byte, at time.Time) {
@@ -77,9 +93,9 @@ func (s *stream) data(b []byte, at time.Time) {
 func (s *stream) recognize(b []byte) {
 	switch {
 	case len(b) >= 3 && (b[0] == 0x16 || b[0] == 0x17) && b[1] == 3 && b[2] <= 4: // a TLS record, handshake or data
-		s.shared.Encrypted++
+		s.report.Encrypted++
 	case len(b) >= protocolHeader && bytes.Equal(b[:4], []byte("AMQP")) && b[5] == 1 && b[6] == 0 && b[7] == 0:
-		s.shared.AMQP10++
+		s.report.AMQP10++
 	}
 }
 
@@ -124,7 +140,7 @@ func (s *stream) salvage() {
 func (s *stream) lose() {
 	s.finishAll()
 	if s.speaks && !s.hunting {
-		s.shared.Breaks++
+		s.report.Breaks++
 	}
 	s.hunting = true
 }
@@ -154,11 +170,31 @@ func (s *stream) release(n int) {
 	}
 }
 
-func (s *streams) reserve(n int) bool {
-	if n > maxKept-s.kept {
+// content returns one that is empty.
+func (k *keeping) content() *content {
+	n := len(k.spare)
+	if n == 0 {
+		return &content{}
+	}
+	c := k.spare[n-1]
+	k.spare = k.spare[:n-1]
+	return c
+}
+
+// reuse empties a content for another message.
+func (k *keeping) reuse(c *content) {
+	if len(k.spare) == maxSpare || cap(c.body)+cap(c.header) > largeBuffer {
+		return
+	}
+	*c = content{args: c.args[:0], header: c.header[:0], body: c.body[:0]}
+	k.spare = append(k.spare, c)
+}
+
+func (k *keeping) reserve(n int) bool {
+	if n > k.most-k.kept {
 		return false
 	}
-	s.kept += n
+	k.kept += n
 	return true
 }
 
@@ -277,10 +313,13 @@ func (s *stream) frame(f wire.Frame) {
 	case wire.FrameMethod:
 		s.finish(f.Channel)
 		class, method, args, ok := f.Method()
-		if !ok || class != wire.ClassBasic {
+		if !ok {
 			return
 		}
-		s.begin(f.Channel, method, args)
+		s.to.Method(f.Channel, class, method, args)
+		if class == wire.ClassBasic {
+			s.begin(f.Channel, method, args)
+		}
 	case wire.FrameHeader:
 		if c == nil || !c.received.IsZero() || len(f.Payload) < wire.ContentHeaderFixed ||
 			!s.reserve(c, len(f.Payload)) {
@@ -288,7 +327,8 @@ func (s *stream) frame(f wire.Frame) {
 			return
 		}
 		c.received = s.at
-		c.d.Header = bytes.Clone(f.Payload)
+		c.header = append(c.header[:0], f.Payload...)
+		c.d.Header = c.header
 		c.d.BodySize = wire.ViewContentHeader(c.d.Header).BodySize()
 		c.left = c.d.BodySize
 		if c.left == 0 {
@@ -308,14 +348,16 @@ func (s *stream) frame(f wire.Frame) {
 
 // begin starts a content, if the method carries one.
 func (s *stream) begin(channel uint16, method uint16, args []byte) {
-	if _, _, ok := readContentMethod(method, args); !ok {
+	if _, ok := readContentMethod(method, args); !ok {
 		return
 	}
-	c := &content{}
+	c := s.shared.content()
 	if !s.reserve(c, len(args)) {
 		return
 	}
-	c.d, c.from, _ = readContentMethod(method, bytes.Clone(args))
+	c.method = method
+	c.args = append(c.args[:0], args...)
+	c.d, _ = readContentMethod(method, c.args)
 	c.d.Channel = channel
 	if s.contents == nil {
 		s.contents = make(map[uint16]*content)
@@ -350,11 +392,13 @@ func (s *stream) finish(channel uint16) {
 	}
 	delete(s.contents, channel)
 	s.shared.kept -= c.reserved
+	defer s.shared.reuse(c)
 	if c.received.IsZero() {
 		return
 	}
-	s.shared.record(&c.d, c.received, c.body)
-	s.shared.came(c.from, c.left == 0)
+	s.to.Content(Content{
+		Method: c.method, Args: c.args, Delivery: c.d, Received: c.received, Body: c.body, Whole: c.left == 0,
+	})
 }
 
 func (s *stream) finishAll() {

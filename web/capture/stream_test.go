@@ -71,7 +71,7 @@ func TestContentMethodsCutShort(t *testing.T) {
 			needed-- // the flags
 		}
 		for n := range args {
-			d, _, ok := readContentMethod(method, args[:n])
+			d, ok := readContentMethod(method, args[:n])
 			if ok != (n >= needed) {
 				t.Errorf("method %d: %d of %d octets: ok is %v: %+v", method, n, len(args), ok, d)
 			}

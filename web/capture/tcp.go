@@ -129,7 +129,7 @@ func (a *flows) end(f *flow) {
 // hold keeps a segment until what comes before it is there, or too much waits.
 func (a *flows) hold(f *flow, seg segment) {
 	for len(f.pending) > 0 && (len(f.pending) >= maxPending || f.bytes+len(seg.data) > maxPendingBytes ||
-		len(seg.data) > maxKept-a.kept) {
+		len(seg.data) > a.most-a.kept) {
 		a.skip(f)
 	}
 	if int32(seg.seq-f.next) <= 0 {
