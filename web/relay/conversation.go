@@ -110,7 +110,7 @@ func (c *conversation) data(h *half, b []byte, at time.Time) {
 			return
 		}
 		whole := append(c.head, b...)
-		if len(whole) < protocolHeader && bytes.HasPrefix([]byte("AMQP"), whole[:min(len(whole), 4)]) {
+		if undecided(whole) {
 			c.head = whole
 			return
 		}
@@ -123,10 +123,21 @@ func (c *conversation) data(h *half, b []byte, at time.Time) {
 	h.stream.Data(b, at)
 }
 
+// undecided reports whether b is too short to say what a client speaks.
+func undecided(b []byte) bool {
+	if len(b) < protocolHeader && bytes.HasPrefix([]byte("AMQP"), b[:min(len(b), 4)]) {
+		return true
+	}
+	return string(b) == tlsHandshake[:1]
+}
+
+// tlsHandshake begins a record of TLS (RFC 8446, section 5.1).
+const tlsHandshake = "\x16\x03"
+
 // spoken is what a client speaks that begins so; empty: AMQP 0-9-1.
 func spoken(b []byte) string {
 	if len(b) < protocolHeader || !bytes.HasPrefix(b, []byte("AMQP")) {
-		if len(b) > 1 && b[0] == 0x16 && b[1] == 3 {
+		if bytes.HasPrefix(b, []byte(tlsHandshake)) {
 			return "TLS, on a listener that has no certificate"
 		}
 		return "no AMQP"
