@@ -9,7 +9,8 @@ type Relay struct {
 	Forwarded uint64 // octets, both ways
 	// Overlooked octets were forwarded and not read, since reading was behind; Gaps is how often.
 	Overlooked, Gaps uint64
-	// Foreign connections do not speak AMQP 0-9-1 and passed unread; ForeignAs is what the last one speaks.
+	// Foreign connections do not speak AMQP 0-9-1 and passed unread; ForeignAs is what the last one
+	// speaks.
 	Foreign   uint64
 	ForeignAs string
 	Broken    uint64 // connections that could not be read on, for what a peer sent or a fault here
@@ -58,8 +59,8 @@ type Passage struct {
 	// Code and Text are the broker's reason for Returned and Closed; 0: it gave none.
 	Code uint16
 	Text string
-	// Published, Delivered and Returned are the messages of this one's message id or print that went the
-	// other ways, by sequence number, the likeliest first.
+	// Published, Delivered and Returned are the messages of this one's message id or print that
+	// went the other ways, by sequence number, the likeliest first.
 	Published, Delivered, Returned []uint64
 }
 

@@ -21,8 +21,8 @@ const (
 	FrameOverhead = FrameHead + 1
 )
 
-// Class and method numbers (spec §1.2, §1.3 and §1.8 of the XML definition; confirm and basic.nack are
-// RabbitMQ's, https://www.rabbitmq.com/docs/confirms).
+// Class and method numbers (spec §1.2, §1.3 and §1.8 of the XML definition; confirm and basic.nack
+// are RabbitMQ's, https://www.rabbitmq.com/docs/confirms).
 const (
 	ClassConnection = 10
 	ClassChannel    = 20

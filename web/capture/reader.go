@@ -10,8 +10,8 @@ import (
 type Listener interface {
 	// Method is called for every method. Its arguments are valid only during the call.
 	Method(channel, class, method uint16, args []byte)
-	// Content is called for every message once it is complete, or will not be. What it holds is valid
-	// only during the call.
+	// Content is called for every message once it is complete, or will not be. What it holds is
+	// valid only during the call.
 	Content(c Content)
 }
 
@@ -29,8 +29,8 @@ type Content struct {
 // complete is bounded for all of them together. It is for one goroutine.
 type Reader struct{ keeping }
 
-// NewReader returns a Reader that keeps bodyLimit octets of a body, and at most most octets in all of
-// what is not complete.
+// NewReader returns a Reader that keeps bodyLimit octets of a body, and at most most octets in all
+// of what is not complete.
 func NewReader(bodyLimit, most int) *Reader {
 	return &Reader{keeping{bodyLimit: max(bodyLimit, 0), most: most}}
 }
@@ -57,5 +57,6 @@ func (s *Stream) Gap() { s.gap() }
 // End says that nothing follows.
 func (s *Stream) End() { s.end() }
 
-// Breaks is how often octets were no frames, and the stream went on at the next that can only be some.
+// Breaks is how often octets were no frames, and the stream went on at the next that can only be
+// some.
 func (s *Stream) Breaks() uint64 { return s.found.Breaks }

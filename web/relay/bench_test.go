@@ -12,7 +12,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
-// plain starts the relay that the benchmarks compare with, two times io.Copy, and returns its address.
+// plain starts the relay that the benchmarks compare with, two times io.Copy, and returns its
+// address.
 func plain(tb testing.TB, target string) string {
 	l := listen(tb)
 	go func() {
@@ -55,8 +56,8 @@ func peerOf(tb testing.TB, serve func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// BenchmarkThroughput sends messages of 1 KiB, a write each, through a plain relay and through this one,
-// in turn, and compares the best rounds:
+// BenchmarkThroughput sends messages of 1 KiB, a write each, through a plain relay and through this
+// one, in turn, and compares the best rounds:
 //
 //	go test -run '^$' -bench Throughput -benchtime 10x ./web/relay
 func BenchmarkThroughput(b *testing.B) {
@@ -100,8 +101,8 @@ func BenchmarkThroughput(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkLatency sends one message of 1 KiB at a time to a broker that answers with an octet, directly,
-// through a plain relay and through this one, in turn, and reports the medians.
+// BenchmarkLatency sends one message of 1 KiB at a time to a broker that answers with an octet,
+// directly, through a plain relay and through this one, in turn, and reports the medians.
 func BenchmarkLatency(b *testing.B) {
 	message := published("orders", "placed", 0, tenants("acme"), bytes.Repeat([]byte("x"), 1024))
 	broker := peerOf(b, func(c net.Conn) {

@@ -180,8 +180,8 @@ func (c *conversation) abandon() {
 	r.about.Broken++
 }
 
-// gap takes note of octets that were not queued. How the publishes are numbered that follow is not known any
-// more, and outcomes may have been among those octets.
+// gap takes note of octets that were not queued. How the publishes are numbered that follow is not
+// known any more, and outcomes may have been among those octets.
 func (c *conversation) gap(h *half) {
 	h.stream.Gap()
 	for _, ch := range c.channels {
@@ -216,7 +216,8 @@ func (c *conversation) channel(id uint16) *channel {
 	return ch
 }
 
-// startOk takes what the client says of itself. Of the SASL response only the user's name is looked at.
+// startOk takes what the client says of itself. Of the SASL response only the user's name is looked
+// at.
 func (c *conversation) startOk(a *wire.Arguments) {
 	properties := fieldtable.View(a.Table(), fieldtable.RabbitMQ())
 	mechanism := string(a.ShortStr())
@@ -230,8 +231,8 @@ func (c *conversation) startOk(a *wire.Arguments) {
 	p.Mechanism, p.User = mechanism, user
 }
 
-// userOf is the user's name in a SASL response (RFC 4616 for PLAIN; AMQPLAIN is a field table without
-// its length octets); empty: it is not there.
+// userOf is the user's name in a SASL response (RFC 4616 for PLAIN; AMQPLAIN is a field table
+// without its length octets); empty: it is not there.
 func userOf(mechanism string, response []byte) string {
 	switch mechanism {
 	case "PLAIN":

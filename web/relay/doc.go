@@ -1,6 +1,6 @@
-// Package relay stands between AMQP clients and their broker and shows what passes: what a publisher
-// wrote, and beside it what consumers got. From RabbitMQ 3.13 on the broker writes every header table
-// anew, so no consumer can see a published one.
+// Package relay stands between AMQP clients and their broker and shows what passes: what a
+// publisher wrote, and beside it what consumers got. From RabbitMQ 3.13 on the broker writes every
+// header table anew, so no consumer can see a published one.
 //
 // # What passes
 //

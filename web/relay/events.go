@@ -250,8 +250,8 @@ func (h *half) Content(m capture.Content) {
 	}
 }
 
-// sendBack writes into the line of a publish that it came back, and returns its number; 0 where it is
-// not known. Returns come in the order of the publishes. The caller holds Relay.mu.
+// sendBack writes into the line of a publish that it came back, and returns its number; 0 where it
+// is not known. Returns come in the order of the publishes. The caller holds Relay.mu.
 func (c *conversation) sendBack(ch *channel, back awaited, why *reason) uint64 {
 	i := slices.IndexFunc(ch.mandatory, func(m awaited) bool { return m.key == back.key })
 	if i < 0 {
@@ -265,8 +265,8 @@ func (c *conversation) sendBack(ch *channel, back awaited, why *reason) uint64 {
 	return m.seq
 }
 
-// keyOf is the same for a message wherever it passes, whatever a broker did to its headers: that of its
-// message id, or else of its body and of properties that brokers leave alone.
+// keyOf is the same for a message wherever it passes, whatever a broker did to its headers: that of
+// its message id, or else of its body and of properties that brokers leave alone.
 func (r *Relay) keyOf(header, body []byte) uint64 {
 	h := wire.ViewContentHeader(header)
 	var m maphash.Hash

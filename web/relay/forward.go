@@ -68,8 +68,8 @@ func (r *Relay) dial(ctx context.Context) (net.Conn, error) {
 // shrinkAfter is how many reads in a row must fit a small buffer before it is taken again.
 const shrinkAfter = 16
 
-// forward copies from src to dst until the end of src, and then ends that direction of dst. Where one
-// of them fails it closes both, which ends the other direction too.
+// forward copies from src to dst until the end of src, and then ends that direction of dst. Where
+// one of them fails it closes both, which ends the other direction too.
 func (r *Relay) forward(dst, src net.Conn, h *half) {
 	large, little := false, 0
 	buf := r.queue.buffer(large)

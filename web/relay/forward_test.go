@@ -87,7 +87,8 @@ func TestHalfClosedConnections(t *testing.T) {
 	until(t, "the connection is over", func() bool { return r.Status().Relay.Open == 0 })
 }
 
-// A client that is cut ends its connection to the broker, and a broker that dies that of its clients.
+// A client that is cut ends its connection to the broker, and a broker that dies that of its
+// clients.
 func TestACutOnOneSideEndsTheOther(t *testing.T) {
 	broker := listen(t)
 	r := run(t, Config{Address: broker.Addr().String()})
@@ -185,7 +186,8 @@ func TestOthersPassUnread(t *testing.T) {
 	}
 }
 
-// While nothing is read, everything passes, and what does not fit the queue is counted. Reading then goes on.
+// While nothing is read, everything passes, and what does not fit the queue is counted. Reading
+// then goes on.
 func TestBytesPassWhileNothingIsRead(t *testing.T) {
 	broker := listen(t)
 	r := run(t, Config{Address: broker.Addr().String(), QueueBytes: 256 << 10})

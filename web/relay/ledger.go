@@ -76,8 +76,8 @@ const (
 	pageLines = 1024
 )
 
-// ledger holds lines by the sequence number of their message. Its lines are consecutive: the relay is
-// the archive's only writer.
+// ledger holds lines by the sequence number of their message. Its lines are consecutive: the relay
+// is the archive's only writer.
 type ledger struct {
 	pages  [][]line      // all but the last full
 	first  uint64        // sequence number of the first line; 0: there is none yet
@@ -89,7 +89,8 @@ func newLedger(size int64) ledger {
 	return ledger{most: int(max(size/(lineBytes*pageLines), 2))}
 }
 
-// add appends the line of message seq, and drops pages that are too many or of messages that are gone.
+// add appends the line of message seq, and drops pages that are too many or of messages that are
+// gone.
 func (l *ledger) add(seq uint64, n line) {
 	if l.first == 0 {
 		l.first = seq

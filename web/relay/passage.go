@@ -61,9 +61,9 @@ func (r *Relay) Passage(seq uint64) *source.Passage {
 	return p
 }
 
-// likeliest are the messages others that may be m on another way, the likeliest first: sure, unless that
-// is 0; then those with the exchange and routing key of m; then the one whose place among others is that
-// of m among its own kind; then those that passed close to it.
+// likeliest are the messages others that may be m on another way, the likeliest first: sure, unless
+// that is 0; then those with the exchange and routing key of m; then the one whose place among
+// others is that of m among its own kind; then those that passed close to it.
 func likeliest(kept archive.Snapshot, m archive.Message, own, others []uint64, sure uint64) []uint64 {
 	apart := func(seq uint64) uint64 { return max(seq, m.Seq()) - min(seq, m.Seq()) }
 	twin := uint64(0)

@@ -35,7 +35,8 @@ type Config struct {
 const (
 	defaultQueueBytes  = 16 << 20
 	defaultLedgerBytes = 16 << 20
-	// maxUnfinished bounds the octets of frames and contents that are not complete, of all connections.
+	// maxUnfinished bounds the octets of frames and contents that are not complete, of all
+	// connections.
 	maxUnfinished      = 16 << 20
 	defaultDialTimeout = 10 * time.Second
 	// greetTimeout is how long a client may take for its TLS handshake.
@@ -93,8 +94,9 @@ func New(cfg Config) (*Relay, error) {
 	return r, nil
 }
 
-// Serve accepts connections from l and forwards them until ctx is done, closes all of them and l, and
-// returns once everything that passed has been read. The error is that of l. It may be called once.
+// Serve accepts connections from l and forwards them until ctx is done, closes all of them and l,
+// and returns once everything that passed has been read. The error is that of l. It may be called
+// once.
 func (r *Relay) Serve(ctx context.Context, l net.Listener) error {
 	stop := context.AfterFunc(ctx, func() {
 		_ = l.Close()

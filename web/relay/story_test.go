@@ -11,8 +11,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
-// play sends what each side of a connection says, in turn: "c" before what the client sends, "s" before what
-// the server does. It returns the relay once all of it has been read.
+// play sends what each side of a connection says, in turn: "c" before what the client sends, "s"
+// before what the server does. It returns the relay once all of it has been read.
 func play(t *testing.T, turns ...any) *running {
 	t.Helper()
 	broker := listen(t)

@@ -29,10 +29,11 @@ func (w *window) add(a awaited) bool {
 	return true
 }
 
-// take removes what a tag settles: with multiple all up to it, and all there is for tag 0 (AMQP 0-9-1
-// specification, basic.ack).
+// take removes what a tag settles: with multiple all up to it, and all there is for tag 0 (AMQP
+// 0-9-1 specification, basic.ack).
 func (w *window) take(tag uint64, multiple bool, each func(awaited)) {
-	at, found := slices.BinarySearchFunc(w.items, tag, func(a awaited, tag uint64) int { return cmp.Compare(a.tag, tag) })
+	byTag := func(a awaited, tag uint64) int { return cmp.Compare(a.tag, tag) }
+	at, found := slices.BinarySearchFunc(w.items, tag, byTag)
 	from, to := at, at
 	if found {
 		to++
