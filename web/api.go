@@ -131,12 +131,16 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 	s.fullDecodes.Add(1)
 	w.Header().Set("Content-Type", "application/json")
 	n := int64(m.Bytes())
+	m = archive.Message{} // to wait for a turn may take a while
 	if n <= maxCollected {
-		return s.collect(maxCollected, func(w http.ResponseWriter, _ *http.Request) error {
+		return s.collect(maxCollected, s.pages, func(w http.ResponseWriter, r *http.Request) error {
+			m, err := s.message(s.sources.View(), r)
+			if err != nil {
+				return err
+			}
 			return writeMessageJSON(w, m, req.dialect)
 		})(w, r)
 	}
-	m = archive.Message{}
 	if r.Method == http.MethodHead {
 		return nil
 	}

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -24,15 +26,37 @@ const (
 // collect makes an answer whole before any of it is sent: a failure can still become an error page,
 // and what it was made of, the messages above all, is let go of before anybody waits for a browser
 // that reads slowly. It takes the bytes that making it takes, work, from the budget, and then those
-// of the answer, compressed where the browser knows gzip.
-func (s *Server) collect(work int64, h handler) handler {
+// of the answer, compressed where the browser knows gzip. Meanwhile it has one of turns: whoever
+// waits for that needs no bytes yet, but for what is uploaded, which arrives before.
+func (s *Server) collect(work int64, turns *budget.Limiter, h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithCancelCause(r.Context())
 		defer cancel(nil)
 		control := http.NewResponseController(w)
-		var sending atomic.Bool
+		var receiving, sending atomic.Bool
+		leave := func() {}
+		defer func() { leave() }()
+		turn := func() (err error) {
+			next, err := turns.Acquire(ctx)
+			switch {
+			case errors.Is(err, budget.ErrBusy):
+				return budget.ErrFull
+			case err == nil:
+				leave = next
+			}
+			return err
+		}
+		upload := r.Method == http.MethodPost
+		if !upload {
+			if err := turn(); err != nil {
+				return err
+			}
+		}
 		share, err := s.budget.Take(ctx, budget.Page, clientOf(r), work+gzipBytes, func() {
 			cancel(budget.ErrFull)
+			if receiving.Load() {
+				_ = control.SetReadDeadline(time.Now())
+			}
 			if sending.Load() { // else there is still an answer
 				_ = control.SetWriteDeadline(time.Now())
 			}
@@ -41,6 +65,21 @@ func (s *Server) collect(work int64, h handler) handler {
 			return err
 		}
 		defer share.Release()
+		if upload {
+			receiving.Store(true)
+			share.Stall()
+			// An error stays there to be read after what has arrived.
+			body, _ := io.ReadAll(io.LimitReader(r.Body, maxUpload+1))
+			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
+			share.Resume()
+			receiving.Store(false)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := turn(); err != nil {
+				return err
+			}
+		}
 		c := &collected{ctx: ctx, share: share, pool: &s.compressors, header: w.Header(), gzip: acceptsGzip(r)}
 		if err := h(c, r.WithContext(ctx)); err != nil {
 			if c.ctx.Err() != nil {
@@ -55,6 +94,7 @@ func (s *Server) collect(work int64, h handler) handler {
 		if err := c.finish(); err != nil {
 			return err
 		}
+		leave()
 		share.Shrink(work + gzipBytes)
 		sending.Store(true)
 		share.Stall()

@@ -93,7 +93,7 @@ func TestNoRoom(t *testing.T) {
 // What is written so far is forgotten when making an answer fails.
 func TestCollectedErrors(t *testing.T) {
 	f := newFixture(t)
-	h := f.handle(f.collect(1, func(w http.ResponseWriter, r *http.Request) error {
+	h := f.handle(f.collect(1, f.pages, func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(bytes.Repeat([]byte("half a page"), 10_000))
 		return errNoHeaders
@@ -111,7 +111,7 @@ func TestAnswersGiveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, func(c *Config, _ *archiveConfig) { c.Budget = 4 << 20 })
 		making := make(chan struct{})
-		h := f.handle(f.collect(2<<20, func(w http.ResponseWriter, r *http.Request) error {
+		h := f.handle(f.collect(2<<20, f.pages, func(w http.ResponseWriter, r *http.Request) error {
 			close(making)
 			<-r.Context().Done()
 			return context.Cause(r.Context())

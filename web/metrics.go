@@ -60,6 +60,18 @@ func metrics() []metric {
 			func(r *reading) float64 { return float64(r.budget.Max) }},
 		{"budget_waiting", gauge, "Pieces of work that wait for bytes.",
 			func(r *reading) float64 { return float64(r.budget.Waiting) }},
+		{"requests_under_way", gauge, "Requests that have begun and not ended, but for live feeds.",
+			func(r *reading) float64 { return float64(r.server.admitted.Stats().Running) }},
+		{"requests_refused_total", counter, "Requests refused because their address had too many under way.",
+			func(r *reading) float64 { return float64(r.server.admitted.Stats().Refused) }},
+		{"turns_waiting", gauge, "Answers that wait for a processor.",
+			func(r *reading) float64 {
+				return float64(r.server.pages.Stats().Waiting + r.server.long.Stats().Waiting)
+			}},
+		{"turns_refused_total", counter, "Answers refused because no processor became free for their address.",
+			func(r *reading) float64 {
+				return float64(r.server.pages.Stats().Refused + r.server.long.Stats().Refused)
+			}},
 	}
 }
 

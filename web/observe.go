@@ -9,6 +9,9 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/gorilla/websocket"
+
+	"github.com/headerglass/headerglass/web/access"
+	"github.com/headerglass/headerglass/web/budget"
 )
 
 // observe logs and counts every request, and keeps a panic in a handler from
@@ -16,6 +19,7 @@ import (
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.RemoteAddr = s.cfg.Proxies.Client(r)
+		r = r.WithContext(budget.For(r.Context(), access.Network(r.RemoteAddr).String()))
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		start := s.cfg.Now()
 		defer func() {

@@ -26,8 +26,9 @@ import (
 )
 
 const (
-	maxPaste      = 1 << 20  // bytes of an upload, and of what an address holds once unpacked
-	maxPasteParam = 24 << 10 // of the parameter that holds bytes in an address
+	maxPaste      = 1 << 20           // bytes of an upload, and of what an address holds once unpacked
+	maxUpload     = maxPaste + 64<<10 // with the rest of the form
+	maxPasteParam = 24 << 10          // of the parameter that holds bytes in an address
 	// of one that also goes into a Location header, which proxies keep short
 	redirectParam = 6 << 10
 	packedParam   = "z" // base64url of DEFLATE (RFC 1951)
@@ -116,7 +117,7 @@ func (s *Server) servePasteUpload(w http.ResponseWriter, r *http.Request) error 
 
 // readUpload reads the form: a file if there is one, the text otherwise.
 func readUpload(w http.ResponseWriter, r *http.Request) (p paste, dialect string, err error) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxPaste+64<<10) // the rest of the form
+	r.Body = http.MaxBytesReader(w, r.Body, maxUpload)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return p, "", badPaste("The form came in a shape that this page does not send.")

@@ -62,6 +62,7 @@ func (s *Server) parseAround(r *http.Request) (request, error) {
 	if q, err = s.wholeFilter(r, q); err != nil {
 		return request{}, err
 	}
+	q = q.Keyed()
 	req := request{State: q, dialect: s.dialect(), limit: q.Limit}
 	if q.Dialect != "" {
 		if req.dialect, err = dialectParam(q.Dialect); err != nil {

@@ -24,6 +24,8 @@ type route struct {
 	// work is how many bytes it takes to make an answer that is collected before it is sent; 0: it
 	// is not collected.
 	work int64
+	// long: to make it may take longer than a page, so that pages do not wait for it.
+	long bool
 }
 
 // routes is the whole surface: the router, what is checked before it, errors and the documentation
@@ -38,7 +40,7 @@ func (s *Server) routes() []route {
 		{path: address.PathCompare, answers: "messages side by side", get: s.serveCompare, work: 8 << 20},
 		{path: address.PathPaste, answers: "pasted bytes", get: s.servePaste, post: s.servePasteUpload,
 			work: 8 << 20},
-		{path: address.PathSummary, get: s.serveSummary, work: 1 << 20},
+		{path: address.PathSummary, get: s.serveSummary, work: 1 << 20, long: true},
 		{path: address.PathFeed, answers: "new rows as they arrive", get: s.serveFeed, feed: true},
 		{path: address.PathStatic + "*", get: s.serveAsset},
 		{path: "/api/messages", answers: "the list as JSON", get: s.serveMessagesJSON, work: 1 << 20},
@@ -84,17 +86,21 @@ func (r route) takes(method string) bool {
 func (s *Server) newRouter() http.Handler {
 	r := chi.NewRouter()
 	s.router, s.surface = r, make(map[string]route)
-	r.Use(s.observe, s.secure, s.underBase, middleware.GetHead)
+	r.Use(s.observe, s.admit, s.secure, s.underBase, middleware.GetHead)
 	r.NotFound(s.handle(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
 	r.MethodNotAllowed(s.handle(func(http.ResponseWriter, *http.Request) error { return errMethod }))
 	for _, one := range s.routes() {
 		s.surface[one.path] = one
+		turns := s.pages
+		if one.long {
+			turns = s.long
+		}
 		if one.work > 0 {
-			one.get = s.collect(one.work, one.get)
+			one.get = s.collect(one.work, turns, one.get)
 		}
 		r.Get(one.path, s.handle(one.get))
 		if one.post != nil {
-			r.Post(one.path, s.handle(s.collect(one.work, one.post)))
+			r.Post(one.path, s.handle(s.collect(one.work, turns, one.post)))
 		}
 	}
 	return r

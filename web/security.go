@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 
+	"github.com/gorilla/websocket"
+
 	"github.com/headerglass/headerglass/web/access"
+	"github.com/headerglass/headerglass/web/budget"
 )
 
 const (
@@ -56,6 +60,26 @@ func (s *Server) secure(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		noStore(h) // static assets, which hold no data, say otherwise
 		checked.ServeHTTP(w, r)
+	})
+}
+
+// admit refuses a request of an address that has many under way already. The answer has no body: a
+// peer that takes nothing could keep it waiting.
+func (s *Server) admit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if websocket.IsWebSocketUpgrade(r) { // the connection is its own; HTTP/2 has no such requests
+			next.ServeHTTP(w, r)
+			return
+		}
+		release, err := s.admitted.Acquire(r.Context())
+		if err != nil {
+			noStore(w.Header())
+			w.Header().Set("Retry-After", strconv.Itoa(retryAfterSeconds))
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		defer release()
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -130,4 +154,4 @@ func (s *Server) stillIn(r *http.Request) func() bool {
 }
 
 // clientOf is who the work for a request counts for.
-func clientOf(r *http.Request) string { return access.Network(r.RemoteAddr).String() }
+func clientOf(r *http.Request) string { return budget.Addr(r.Context()) }

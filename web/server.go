@@ -8,6 +8,7 @@ package web
 
 import (
 	"log/slog"
+	"math"
 	"net/http"
 	"net/url"
 	"runtime"
@@ -64,7 +65,8 @@ type Config struct {
 	MaxLive, MaxLivePerAddr int
 	// Proxies are trusted to say by X-Forwarded-For who sent a request.
 	Proxies access.Proxies
-	// MaxConns is how many connections may be open beside the live feeds. 0: 1024.
+	// MaxConns is how many connections may be open beside the live feeds, and a quarter of them
+	// from one network. 0: 1024.
 	MaxConns int
 	// Budget is how many bytes work in progress may take. 0: 32 MiB.
 	Budget int64
@@ -92,6 +94,12 @@ func (e *ConfigError) Error() string {
 	return "web: " + e.Field + " " + strconv.Quote(e.Value) + ": " + e.Msg
 }
 
+// What may be under way for one address.
+const (
+	maxRequests = 128 // each keeps its address and headers in memory
+	pagesLine   = 64  // answers that wait for a processor
+)
+
 // Server serves the explorer. It is safe for concurrent use.
 type Server struct {
 	cfg         Config
@@ -104,8 +112,13 @@ type Server struct {
 	assets      *static.Assets
 	budget      *budget.Budget
 	longFilters longFilters
-	// turns has a place for each answer that may be made while it is sent: half of the processors.
-	turns       chan struct{}
+	// admitted has a place for each request under way; feeds have bounds of their own.
+	admitted *budget.Limiter
+	// pages has a place for each answer that may be made at once before it is sent: as many for one
+	// address as there are processors. What waits keeps its request in memory.
+	pages *budget.Limiter
+	// long is the same of what takes long, such as exports: half of the processors.
+	long        *budget.Limiter
 	compressors sync.Pool     // of *gzip.Writer
 	exportStall time.Duration // how long an export waits for a browser to take some more
 	// one for each table decoded whole, of a message opened, exported or pasted
@@ -151,6 +164,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	procs := runtime.GOMAXPROCS(0)
 	s := &Server{
 		cfg:    cfg,
 		logger: cfg.Logger,
@@ -158,7 +172,11 @@ func New(cfg Config) (*Server, error) {
 		hosts:  access.NewHosts(cfg.AllowedHosts),
 		assets: assets,
 		budget: budget.New(cfg.Budget),
-		turns:  make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
+		admitted: budget.NewTurns(budget.Limits{
+			All: math.MaxInt, Each: maxRequests, Line: maxRequests / 4, Wait: budget.Wait,
+		}),
+		pages: budget.NewTurns(budget.Limits{All: 4 * procs, Each: procs, Line: pagesLine, Wait: queryWait}),
+		long:  budget.NewTurns(budget.Limits{All: max(1, procs/2)}),
 
 		exportStall: 30 * time.Second,
 	}
@@ -225,7 +243,7 @@ func HTTPServer(h http.Handler) *http.Server {
 		DisableGeneralOptionsHandler: true,
 	}
 	if s, ok := h.(*Server); ok {
-		srv.ConnState = access.NewConns(s.cfg.MaxConns).Changed
+		srv.ConnState = access.NewConns(s.cfg.MaxConns, max(s.cfg.MaxConns/4, 1)).Changed
 		srv.ErrorLog = slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug)
 		srv.RegisterOnShutdown(s.Close)
 	}

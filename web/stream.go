@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -66,13 +67,12 @@ func (s *Server) stream(
 		return err
 	}
 	defer share.Release()
-	patient := &patientWriter{ctx: ctx, w: w, control: control, share: share, turns: s.turns, stall: s.exportStall}
-	select { // exports of whoever asks must not keep pages waiting for a processor
-	case s.turns <- struct{}{}:
-		defer func() { <-s.turns }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	patient := &patientWriter{ctx: ctx, w: w, control: control, share: share, turns: s.long, stall: s.exportStall}
+	// Exports of whoever asks must not keep pages waiting for a processor.
+	if patient.leave, err = s.long.Again(ctx); err != nil {
+		return cmp.Or(context.Cause(ctx), err)
 	}
+	defer func() { patient.leave() }()
 	patient.wait()
 	defer patient.hurry() // for what is still in buffers
 	out := &streamed{ctx: ctx, share: share}
@@ -120,7 +120,8 @@ type patientWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	share   *budget.Share
-	turns   chan struct{} // the writer has a place, but while it waits for the browser
+	turns   *budget.Limiter
+	leave   func()        // gives the writer's place back, which it has but while it waits for the browser
 	stall   time.Duration // how long the browser may take for a part
 	begun   bool          // something has been sent
 }
@@ -154,10 +155,16 @@ func (p *patientWriter) write(b []byte) (int, error) {
 // send lets others have the turn, and the share, while it waits for the browser.
 func (p *patientWriter) send(b []byte) (int, error) {
 	p.share.Stall()
-	<-p.turns
-	defer func() {
-		p.turns <- struct{}{}
-		p.share.Resume()
-	}()
-	return p.w.Write(b)
+	p.leave()
+	n, err := p.w.Write(b)
+	if err == nil {
+		var again func()
+		if again, err = p.turns.Again(p.ctx); err != nil {
+			err = cmp.Or(context.Cause(p.ctx), err)
+		} else {
+			p.leave = again
+		}
+	}
+	p.share.Resume()
+	return n, err
 }

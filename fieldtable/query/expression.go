@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
@@ -152,7 +151,7 @@ func writtenNumber(text string) (result, bool) {
 		return unknownResult(), true
 	}
 	class := resultDecimal
-	if !strings.ContainsAny(text, ".eE") {
+	if leadingDigits([]byte(text[1:])) == len(text)-1 {
 		class = resultWhole
 	}
 	r, ok := new(big.Rat).SetString(text)

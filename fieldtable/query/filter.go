@@ -70,9 +70,7 @@ type Scratch struct {
 	datum datum
 	inner fieldtable.Value
 	text  []byte
-	// origin is the property of the archive that is looked at.
-	origin []byte
-	names  map[string]struct{}
+	names map[string]struct{}
 	// bytesRead counts the bytes of header tables that were looked at.
 	bytesRead int64
 }

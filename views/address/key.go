@@ -26,9 +26,13 @@ func short(filter string) string {
 	return filter
 }
 
-func keyOf(filter string) string {
-	if IsLong(filter) {
-		return Key(filter)
+// keyOfFilter is the key of the filter where that is long.
+func (s *State) keyOfFilter() string {
+	switch {
+	case !IsLong(s.Q):
+		return ""
+	case s.known.filter == s.Q: // one text, most often, which is quickly found equal to itself
+		return s.known.key
 	}
-	return ""
+	return Key(s.Q)
 }

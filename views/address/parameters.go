@@ -69,7 +69,7 @@ var parameters = [...]Parameter{
 		Name: "filter", Meaning: "a filter that is too long to stand in every link, as links have it",
 		Pages: onLists | OnFeed | OnExport,
 		read:  func(s *State, v string) bool { s.Key = v; return true },
-		write: func(s *State) string { return cmp.Or(keyOf(s.Q), s.Key) },
+		write: func(s *State) string { return cmp.Or(s.keyOfFilter(), s.Key) },
 	},
 	{
 		Name: "and", Meaning: "one more condition for that filter", Pages: onLists | OnFeed | OnExport,

@@ -48,6 +48,20 @@ type State struct {
 	Facet   string       // facet: the header whose values are counted, as a filter names it
 	Sort    Sort         // sort: the column that a page is put in order by
 	Damaged bool         // damaged=1: messages that the filter cannot decide are listed too
+
+	known keyed // a filter whose key need not be made again for each link
+}
+
+// keyed is a filter with its key.
+type keyed struct{ filter, key string }
+
+// Keyed is s with the key of its filter at hand. A page that has a long filter writes hundreds of
+// links.
+func (s State) Keyed() State {
+	if IsLong(s.Q) {
+		s.known = keyed{s.Q, Key(s.Q)}
+	}
+	return s
 }
 
 // Sort is an order of the rows of one page. The zero value is newest first.

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// Conns bounds how many connections are open. Where places are scarce, one without a request under
-// way gives its place to a new one: of the network that has the most, the one that has been silent
-// longest. So whoever opens many shuts out only themselves. Feeds are bounded elsewhere.
+// Conns bounds how many connections are open, in all and from one network. Where places are scarce,
+// one without a request under way gives its place to a new one: of the network that has the most,
+// the one that has been silent longest. So whoever opens many shuts out only themselves. Feeds are
+// bounded elsewhere.
 type Conns struct {
-	max int
+	max, each int // each: from one network
 
 	mu       sync.Mutex
 	open     map[net.Conn]*connState // guarded by mu; at most max
@@ -25,9 +26,9 @@ type connState struct {
 	silent  time.Time // since when no request is under way; zero: one is
 }
 
-// NewConns allows max connections.
-func NewConns(max int) *Conns {
-	return &Conns{max: max, open: make(map[net.Conn]*connState), networks: make(map[netip.Prefix]int)}
+// NewConns allows max connections, and each of them from one network.
+func NewConns(max, each int) *Conns {
+	return &Conns{max: max, each: each, open: make(map[net.Conn]*connState), networks: make(map[netip.Prefix]int)}
 }
 
 // Changed is the ConnState of an http.Server.
@@ -39,8 +40,11 @@ func (c *Conns) Changed(conn net.Conn, to http.ConnState) {
 		s := &connState{network: Network(conn.RemoteAddr().String()), silent: time.Now()}
 		c.open[conn] = s
 		c.networks[s.network]++
-		if len(c.open) > c.max {
-			c.close(c.victim(conn))
+		switch {
+		case c.networks[s.network] > c.each:
+			c.close(c.victim(conn, true))
+		case len(c.open) > c.max:
+			c.close(c.victim(conn, false))
 		}
 	case http.StateActive:
 		if s := c.open[conn]; s != nil {
@@ -55,12 +59,13 @@ func (c *Conns) Changed(conn net.Conn, to http.ConnState) {
 	}
 }
 
-// victim is the connection that gives way to a new one: the new one itself where all others are
-// busy.
-func (c *Conns) victim(newest net.Conn) net.Conn {
+// victim is the connection that gives way to a new one, of the same network where own: the new one
+// itself where all others are busy.
+func (c *Conns) victim(newest net.Conn, own bool) net.Conn {
 	found, of := newest, c.open[newest]
+	network := of.network
 	for conn, s := range c.open {
-		if conn == newest || s.silent.IsZero() {
+		if conn == newest || s.silent.IsZero() || own && s.network != network {
 			continue
 		}
 		more := c.networks[s.network] - c.networks[of.network]

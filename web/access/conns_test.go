@@ -41,10 +41,16 @@ func TestPlacesAreGivenFairly(t *testing.T) {
 		{"a new one where all are busy", "+1a !1a +1b !1b +1c !1c +2a", "2a"},
 		{"the less of two where the other is busy", "+1a !1a +1b !1b +2a +3a", "2a"},
 		{"a place that was left", "+1a +1b +1c -1b +2a", ""},
+		{"room for all of one network", "+9a +9b", ""},
+		{"more than one network gets, though there is room", "+9a +9b +9c", "9a"},
+		{"more than one network gets, all busy", "+9a !9a +9b !9b +9c", "9c"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := NewConns(3)
+				c := NewConns(3, 3)
+				if tt.steps[1] == '9' {
+					c.each = 2
+				}
 				conns := map[string]*fakeConn{}
 				for step := range strings.FieldsSeq(tt.steps) {
 					name := step[1:]

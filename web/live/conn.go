@@ -312,7 +312,12 @@ func (c *conn) sendStatus(ctx context.Context) error {
 	if c.stream.Status == nil {
 		return nil
 	}
+	done, err := c.feeds.turn(ctx)
+	if err != nil {
+		return nil
+	}
 	now, err := c.stream.Status(ctx)
+	done()
 	if err != nil {
 		return err
 	}

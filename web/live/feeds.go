@@ -141,7 +141,7 @@ type Feeds struct {
 	memos *query.Memos
 	// turns has a place for each feed that may filter and draw at once: half of the processors, so
 	// that the other half is left to whatever else there is to do.
-	turns chan struct{}
+	turns *budget.Limiter
 
 	mu     sync.Mutex
 	closed bool           // guarded by mu; once set, wg grows no more
@@ -170,7 +170,7 @@ func New(cfg Config) *Feeds {
 	fs := &Feeds{
 		cfg: cfg, logger: cfg.Logger,
 		memos:   query.NewMemos(cfg.Archive),
-		turns:   make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
+		turns:   budget.NewTurns(budget.Limits{All: max(1, runtime.GOMAXPROCS(0)/2)}),
 		addrs:   make(map[string]int),
 		filters: make(map[filterKey]*filter),
 		seed:    maphash.MakeSeed(),
@@ -250,7 +250,7 @@ func (fs *Feeds) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
 	if s.Interval == 0 {
 		s.Interval = Interval
 	}
-	ctx, cancel := context.WithCancelCause(fs.ctx)
+	ctx, cancel := context.WithCancelCause(budget.For(fs.ctx, addr))
 	defer cancel(nil)
 	f, err := fs.open(r.Context(), s, addr, cancel)
 	if err != nil {
@@ -270,21 +270,21 @@ func (fs *Feeds) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
 	return nil
 }
 
-// turn waits until a feed may filter or draw; the caller gives it back with done. Turns come in the
-// order that they were asked for. A turn of some length is followed by a rest as long.
+// turn waits until a feed may filter or draw; the caller gives it back with done. Addresses take
+// turns, and their feeds in the order that they asked. A turn of some length is followed by a rest
+// as long.
 func (fs *Feeds) turn(ctx context.Context) (done func(), err error) {
-	select {
-	case fs.turns <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	leave, err := fs.turns.Acquire(ctx)
+	if err != nil {
+		return nil, err
 	}
 	begun := time.Now()
 	return func() {
 		took := time.Since(begun)
 		if took < time.Millisecond {
-			<-fs.turns
+			leave()
 			return
 		}
-		time.AfterFunc(took, func() { <-fs.turns })
+		time.AfterFunc(took, leave)
 	}, nil
 }

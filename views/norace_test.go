@@ -1,0 +1,5 @@
+//go:build !race
+
+package views
+
+const slowdown = 1
