@@ -175,8 +175,12 @@ func TestNothingIsDecodedUntilOpened(t *testing.T) {
 	if m := ws.read(); m["t"] != "status" {
 		t.Fatalf("first message %v", m["t"])
 	}
-	if m := ws.read(); m["t"] != "rows" || m["to"] != 10_000.0 {
-		t.Fatalf("live rows %v to %v", m["t"], m["to"])
+	for to := 0.0; to < 10_000; { // a feed that shares the machine filters a part at a time
+		m := ws.rows()
+		if m["from"] != to {
+			t.Fatalf("live rows from %v, want %v", m["from"], to)
+		}
+		to, _ = m["to"].(float64)
 	}
 	next := "/?limit=1000&cols=tenant"
 	listed := 0

@@ -58,18 +58,23 @@ func installQpid(ctx context.Context, out io.Writer) error {
 	return os.Rename(jars, folder)
 }
 
+// brokersTimeout is for each run of the broker tests, which take about five minutes. A test that
+// hangs shows its goroutines then.
+const brokersTimeout = "8m"
+
 // checkBrokers runs the tests of the package that reads brokers again, once with RabbitMQ 4 in
 // place of the installed RabbitMQ, and those against Qpid Broker-J.
 func checkBrokers(ctx context.Context, out io.Writer) error {
 	if rabbittest.InstalledMajor("/") < 4 {
 		fmt.Fprintln(out, "RabbitMQ 4")
 		env := []string{requireEnv, rabbittest.BrokerEnv + "=" + string(rabbittest.Version4)}
-		if err := goTest(ctx, out, env, "./web/broker/..."); err != nil {
+		if err := goTest(ctx, out, env, "-timeout", brokersTimeout, "./web/broker/..."); err != nil {
 			return fmt.Errorf("against RabbitMQ 4: %w", err)
 		}
 	}
 	fmt.Fprintln(out, "Qpid Broker-J")
-	if err := goTest(ctx, out, []string{requireEnv}, "-tags", "qpid", "-run", "^TestQpid", "./web/broker/..."); err != nil {
+	args := []string{"-timeout", brokersTimeout, "-tags", "qpid", "-run", "^TestQpid", "./web/broker/..."}
+	if err := goTest(ctx, out, []string{requireEnv}, args...); err != nil {
 		return fmt.Errorf("against Qpid Broker-J: %w", err)
 	}
 	return nil

@@ -19,6 +19,9 @@ func TestTally(t *testing.T) {
 		{Action: "skip", Package: "p", Test: "TestB"},
 		{Action: "output", Package: "p", Test: "TestC", Output: "    c_test.go:9: got 1, want 2\n"},
 		{Action: "fail", Package: "p", Test: "TestC"},
+		{Action: "output", Package: "p", Test: "TestD", Output: "panic: test timed out after 8m0s\n"},
+		{Action: "output", Package: "p", Test: "TestD", Output: "goroutine 22 [sleep]:\n"},
+		{Action: "output", Package: "pq", Test: "TestE", Output: "goes on\n"},
 		{Action: "fail", Package: "p"},
 		{Action: "build-output", ImportPath: "q", Output: "q/q.go:3: syntax error\n"},
 	} {
@@ -30,13 +33,15 @@ func TestTally(t *testing.T) {
 	if len(got.skipped) != 1 || got.skipped[0] != "p TestB: b_test.go:7: RabbitMQ is not installed" {
 		t.Errorf("skipped: %q", got.skipped)
 	}
-	for _, want := range []string{"FAIL p TestC", "got 1, want 2", "syntax error"} {
+	for _, want := range []string{"FAIL p TestC", "got 1, want 2", "syntax error", "UNFINISHED p TestD", "goroutine 22 [sleep]"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in the output:\n%s", want, out.String())
 		}
 	}
-	if strings.Contains(out.String(), "noise") {
-		t.Error("the output of a passing test is shown")
+	for _, unwanted := range []string{"noise of a passing test", "goes on"} {
+		if strings.Contains(out.String(), unwanted) {
+			t.Errorf("%q is in the output", unwanted)
+		}
 	}
 }
 

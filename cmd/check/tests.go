@@ -73,6 +73,22 @@ func (t *tally) add(out io.Writer, e event) {
 			_, _ = out.Write(o.Bytes())
 		}
 		delete(t.output, key)
+		if e.Test == "" {
+			t.unfinished(out, e.Package)
+		}
+	}
+}
+
+// unfinished prints the output of the tests that ran when their package ended: one that hung until
+// the timeout, or panicked, has all the goroutines in it.
+func (t *tally) unfinished(out io.Writer, pkg string) {
+	for _, key := range slices.Sorted(maps.Keys(t.output)) {
+		if !strings.HasPrefix(key, pkg+" ") {
+			continue
+		}
+		fmt.Fprintf(out, "UNFINISHED %s\n", key)
+		_, _ = out.Write(t.output[key].Bytes())
+		delete(t.output, key)
 	}
 }
 
@@ -104,7 +120,7 @@ func testStep(soak bool) func(context.Context, io.Writer) error {
 // goTest runs tests under the race detector, with env added to this process's environment. A
 // skipped test is a failure: check promises that everything ran.
 func goTest(ctx context.Context, out io.Writer, env []string, args ...string) error {
-	args = append([]string{"test", "-race", "-json", "-timeout", "20m"}, args...)
+	args = append([]string{"test", "-race", "-json", "-timeout", "15m"}, args...)
 	cmd := exec.CommandContext(ctx, "go", args...) // #nosec G204 -- runs the project's own tools
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stderr = out

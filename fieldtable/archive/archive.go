@@ -11,7 +11,7 @@ import (
 
 // Config configures an Archive. The zero value is usable.
 type Config struct {
-	// bound on segments and shapes together; 0: 256 MiB, at least 64 KiB
+	// bound on segments, shapes and columns together; 0: 256 MiB, at least 64 KiB
 	MaxBytes  int64
 	BodyLimit int                 // octets kept of a body; 0: 64 KiB, negative: none
 	Dialect   *fieldtable.Dialect // reads the tags for shapes and marks; nil: Lenient
@@ -20,6 +20,8 @@ type Config struct {
 	MaxShapes    int // 0 or more than 65,535: 65,535
 	// what to remove from messages before they are stored; nil: nothing
 	Redact *Redaction
+	// where the messages come from
+	Origin Origin
 }
 
 // The bounds of a Config that has none.
@@ -34,6 +36,7 @@ const (
 	maxSegment  = 4 << 20
 	maxShapes   = 1<<16 - 1
 	shapeShare  = 32 // shapes take at most one part in so many of MaxBytes
+	columnShare = 8  // columns likewise
 )
 
 func (c Config) withDefaults() Config {
@@ -53,9 +56,11 @@ func (c Config) withDefaults() Config {
 }
 
 // segmentBudget is the part of MaxBytes that segments may take.
-func (c Config) segmentBudget() int64 { return c.MaxBytes - c.shapeBudget() }
+func (c Config) segmentBudget() int64 { return c.MaxBytes - c.shapeBudget() - c.columnBudget() }
 
 func (c Config) shapeBudget() int64 { return c.MaxBytes / shapeShare }
+
+func (c Config) columnBudget() int64 { return c.MaxBytes / columnShare }
 
 // ErrEvicted and ErrNotYet say why a snapshot does not have a message.
 var (
@@ -73,6 +78,7 @@ type Archive struct {
 
 	writer   Writer
 	arrivals *arrivals
+	columns  *columnCache
 	pinned   *atomic.Int64 // evicted octets not yet collected
 	bell     bell
 }
@@ -91,6 +97,7 @@ func New(cfg Config) *Archive {
 	a := &Archive{
 		cfg:      cfg.withDefaults(),
 		arrivals: newArrivals(),
+		columns:  newColumnCache(cfg.withDefaults().columnBudget()),
 		pinned:   new(atomic.Int64),
 	}
 	a.writer = newWriter(a)
@@ -115,7 +122,7 @@ func (a *Archive) Snapshot() Snapshot {
 		// A message counted in n may have a shape of a newer state. If the state is still the same,
 		// every message in n was committed under it.
 		if a.state.Load() == st {
-			return Snapshot{st: st, n: n, arrivals: a.arrivals, dialect: a.cfg.Dialect}
+			return Snapshot{st: st, n: n, arrivals: a.arrivals, columns: a.columns, dialect: a.cfg.Dialect}
 		}
 	}
 }
@@ -124,8 +131,9 @@ func (a *Archive) Snapshot() Snapshot {
 type Stats struct {
 	Stored   uint64 // messages ever committed
 	Evicted  uint64 // of these, messages that are gone
-	Bytes    int64  // memory of the segments and shapes
+	Bytes    int64  // memory of the segments, shapes and columns
 	MaxBytes int64  // its bound
+	Columns  int64  // of Bytes, memory of the columns
 	// evicted memory that snapshots still use or the garbage collector has not yet freed
 	Pinned   int64
 	Segments int       // in use
@@ -136,11 +144,12 @@ type Stats struct {
 
 // Stats returns figures about the archive now.
 func (a *Archive) Stats() Stats {
-	s := a.Snapshot()
+	s, columns := a.Snapshot(), a.columns.size()
 	stats := Stats{
 		Stored:   s.Last(),
 		Evicted:  s.First() - 1,
-		Bytes:    s.st.bytes,
+		Bytes:    s.st.bytes + columns,
+		Columns:  columns,
 		MaxBytes: a.cfg.MaxBytes,
 		Pinned:   a.pinned.Load(),
 		Segments: len(s.st.segments),

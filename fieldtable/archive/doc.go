@@ -11,14 +11,19 @@
 // goes where the tag of each of its headers is, noted in the same pass, so that one value is found
 // without passing over those before it: Message.Place.
 //
+// A column is what the messages of one sealed segment have under one name, remembered after the
+// first question that had to read them: see Column. The records stay the only truth; a column can
+// be dropped at any time, and is made again when it is asked for.
+//
 // # Bounds
 //
-// The segments and the shapes together stay within Config.MaxBytes. Memory that a snapshot, a
-// Message or a slice from one still refers to is released by the garbage collector only after that
-// reference is gone: Stats.Pinned says how much is waiting. Two things are cut to keep the bound,
-// and a Message always says so: a body longer than Config.BodyLimit is kept as a prefix (Body,
-// BodySize), and a content header larger than the whole bound likewise (HeaderSize). Nothing else
-// is dropped from a message, and no message is refused.
+// The segments, the shapes and the columns together stay within Config.MaxBytes; columns take an
+// eighth of it at most. Memory that a snapshot, a Message or a slice from one still refers to is
+// released by the garbage collector only after that reference is gone: Stats.Pinned says how much
+// is waiting. Two things are cut to keep the bound, and a Message always says so: a body longer
+// than Config.BodyLimit is kept as a prefix (Body, BodySize), and a content header larger than the
+// whole bound likewise (HeaderSize). Nothing else is dropped from a message, and no message is
+// refused.
 //
 // With Go's default settings the collector lets the heap grow to about twice what is in use before
 // it frees evicted segments. A program that must stay near MaxBytes sets a limit with

@@ -46,6 +46,8 @@ type Message struct {
 	seq   uint64
 	marks packedMarks
 	shape uint16
+	// of the archive; nil for the zero Message
+	origin *Origin
 }
 
 // Bytes is the memory that the message takes.

@@ -15,9 +15,10 @@ import (
 //   - slot i ends at record offset end(i) and its record begins at end(i-1), or 0;
 //   - received times of these messages lie within oldest … newest.
 type segment struct {
-	base uint64 // sequence number of message 0
-	buf  []byte
-	n    atomic.Uint32 // messages committed
+	base   uint64 // sequence number of message 0
+	origin *Origin
+	buf    []byte
+	n      atomic.Uint32 // messages committed
 
 	oldest, newest atomic.Int64 // Unix nanoseconds; may already include messages after n
 
@@ -35,8 +36,8 @@ const (
 	slotShape = 8
 )
 
-func newSegment(base uint64, size int) *segment {
-	s := &segment{base: base, buf: make([]byte, size)}
+func newSegment(base uint64, size int, origin *Origin) *segment {
+	s := &segment{base: base, buf: make([]byte, size), origin: origin}
 	s.oldest.Store(math.MaxInt64)
 	s.newest.Store(math.MinInt64)
 	return s
@@ -71,6 +72,7 @@ func (s *segment) load(i uint32, m *Message) {
 	m.seq = s.base + uint64(i)
 	m.marks = packedMarks(binary.LittleEndian.Uint32(slot[slotMarks:]))
 	m.shape = binary.LittleEndian.Uint16(slot[slotShape:])
+	m.origin = s.origin
 }
 
 // packedMarks: the number of headers, and two flags above it.

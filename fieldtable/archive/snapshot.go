@@ -15,6 +15,7 @@ type Snapshot struct {
 	st       *state
 	n        uint32 // messages of the last segment that belong to the snapshot
 	arrivals *arrivals
+	columns  *columnCache
 	dialect  *fieldtable.Dialect
 }
 
@@ -142,6 +143,9 @@ func (g Segment) First() uint64 { return g.seg.base }
 
 // Len is how many messages it has.
 func (g Segment) Len() int { return int(g.n) }
+
+// Sealed reports whether no message will be added to it any more.
+func (g Segment) Sealed() bool { return g.sealed }
 
 // At returns message i, 0 ≤ i < Len.
 func (g Segment) At(i int) Message { return g.seg.message(g.index(i)) }

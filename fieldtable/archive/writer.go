@@ -41,7 +41,7 @@ const maxRecord = 1 << 30
 func newWriter(a *Archive) Writer {
 	b := newBlanker(a.cfg.Redact, a.cfg.Dialect, fieldtable.Dialects())
 	w := Writer{a: a, shapes: newInterner(a.cfg), blanker: b}
-	w.seg = newSegment(1, a.cfg.SegmentBytes)
+	w.seg = newSegment(1, a.cfg.SegmentBytes, &a.cfg.Origin)
 	w.publish([]*segment{w.seg}, &shapeTable{slots: make([]atomic.Pointer[Shape], 1)})
 	return w
 }
@@ -260,7 +260,7 @@ func (w *Writer) nextSegment(size int) {
 		w.evict(segments[0])
 		segments = segments[1:]
 	}
-	next := newSegment(w.seg.base+uint64(n), size)
+	next := newSegment(w.seg.base+uint64(n), size, &w.a.cfg.Origin)
 	list := make([]*segment, 0, len(segments)+1)
 	list = append(append(list, segments...), next)
 	w.seg, w.at = next, 0
@@ -271,6 +271,7 @@ func (w *Writer) nextSegment(size int) {
 // more.
 func (w *Writer) evict(s *segment) {
 	w.shapes.release(s.counts)
+	w.a.columns.drop(s, s.n.Load())
 	pinned := w.a.pinned
 	pinned.Add(int64(len(s.buf)))
 	runtime.AddCleanup(&s.buf[0], func(n int64) { pinned.Add(-n) }, int64(len(s.buf)))

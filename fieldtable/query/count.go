@@ -18,7 +18,7 @@ type Count struct {
 // where ctx ends first its error comes with the count so far.
 func (q *Filter) Count(ctx context.Context, s archive.Snapshot, r PageRequest) (Count, error) {
 	var workers []*counter
-	explain, err := q.scan(ctx, s, r, func() collector {
+	explain, err := q.scan(ctx, s, r, func(archive.Columns) collector {
 		c := &counter{}
 		workers = append(workers, c)
 		return c
@@ -33,6 +33,12 @@ func (q *Filter) Count(ctx context.Context, s archive.Snapshot, r PageRequest) (
 type counter struct{ n uint64 }
 
 func (c *counter) message(archive.Message) { c.n++ }
+
+func (c *counter) segment(_ *stretch, all []truths) {
+	for _, t := range all {
+		c.n += t.yes()
+	}
+}
 
 func (c *counter) shape(_ uint16, n uint64) bool {
 	c.n += n

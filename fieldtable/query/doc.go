@@ -109,6 +109,13 @@
 // message, its list of names and types: once for each shape, without touching the
 // message.
 //
+// Where a segment of the archive is sealed, what a filter, a facet or a histogram asks of one
+// header or property is read once and kept as a column: see archive.Column. A condition is then
+// decided once for each distinct value, or by the value's key where there are many, and a message
+// is only looked at where its table is damaged, the value was removed, or is none that a column
+// holds. There are no columns of $received, $seq and $delivery_tag, nor under [*]. Explain says
+// what columns answered.
+//
 // # Bounds
 //
 // A filter has at most MaxSource bytes and MaxConditions conditions, nested at most MaxNesting

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -35,6 +36,7 @@ func engineMessage(t *testing.T) archive.Message {
 			e.Bool("on", true)
 			e.Bool("off", false)
 			e.Bytes("raw", []byte{0xca, 0xfe})
+			e.Bytes("digest", bytes.Repeat([]byte{0xab}, 64))
 			e.Void("nothing")
 		}),
 		props: []wire.Property{
@@ -152,6 +154,7 @@ func jmsCases() []engineCase {
 		{"price * 2 = total", true, ""},
 		{"price * 2 >= total", true, ""},
 		{"rate = 0.1", true, ""},
+		{"rate + 0 = .1", true, ""},
 		{"n = 5L", true, ""},
 		{"n = 5l AND m < 4L", true, ""},
 		{"price < 2e1", true, ""},
@@ -223,6 +226,9 @@ func sqlCases() []engineCase {
 		{"p.creation_time = 1700000000000", true, ""},
 		{"p.creation_time < UTC()", true, ""},
 		{"p.creation_time > UTC() - 1000", false, ""},
+		{"UTC() > p.creation_time", true, ""},
+		{"UTC() <= p.creation_time", false, ""},
+		{"NOW() * 1000 >= p.creation_time", true, ""},
 		{"header.priority > 4", true, ""},
 		{"h.priority = 7", true, ""},
 		{"h.durable", true, ""},
@@ -237,6 +243,8 @@ func sqlCases() []engineCase {
 		{"raw = 0xcafe", true, ""},
 		{"raw = 0xCAFE", true, ""},
 		{"raw = 0xca", false, ""},
+		{"digest = 0x" + strings.Repeat("aB", 64), true, ""},
+		{"digest = 0x" + strings.Repeat("aB", 63), false, ""},
 		{"car IN ('red', 'blue') AND NOT off", true, ""},
 		{"car LIKE '%lu%' ESCAPE '!'", true, ""},
 		{"-- the first line\ncar = 'blue'", true, ""},

@@ -18,6 +18,10 @@ type Explain struct {
 	// Scanned counts the messages that were looked at one by one, Skipped those
 	// that their shape decided.
 	Scanned, Skipped uint64
+	// Answered counts the messages that Columns decided: what was remembered of values that earlier
+	// questions have read. They are neither scanned nor skipped.
+	Answered uint64
+	Columns  []string
 	// Damaged counts messages that may match: their table is damaged before what
 	// the filter asks for.
 	Damaged uint64

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/headerglass/headerglass/fieldtable"
@@ -151,7 +152,7 @@ func writtenNumber(text string) (result, bool) {
 		return unknownResult(), true
 	}
 	class := resultDecimal
-	if leadingDigits([]byte(text[1:])) == len(text)-1 {
+	if !strings.ContainsAny(text, ".eE") {
 		class = resultWhole
 	}
 	r, ok := new(big.Rat).SetString(text)

@@ -315,15 +315,14 @@ func (p *parser) comparisonOf(left expression) (node, *Error) {
 func (p *parser) compare(left expression, op string, right expression) (node, *Error) {
 	c, plain := left.(*operandExpression)
 	value, isValue := right.(*constant)
-	if !plain || !isValue {
-		if o, ok := right.(*operandExpression); ok {
-			if v, ok := left.(*constant); ok {
-				c, value, plain, isValue = o, v, true, true
-				op = mirrored(op)
-			}
+	plain = plain && isValue && value.written.kind != tokEnd
+	if o, ok := right.(*operandExpression); ok && !plain {
+		if v, ok := left.(*constant); ok && v.written.kind != tokEnd {
+			c, value, plain = o, v, true
+			op = mirrored(op)
 		}
 	}
-	if plain && isValue && value.written.kind != tokEnd {
+	if plain {
 		l := newLiteral(value.written)
 		if prop := c.prop; prop != nil {
 			if problem := prop.accepts(&l, op == "=" || op == "<>"); problem != "" {

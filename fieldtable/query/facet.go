@@ -69,8 +69,8 @@ const (
 // counted so far.
 func (q *Filter) Facet(ctx context.Context, s archive.Snapshot, r PageRequest, o *Operand, limit int) (Facet, error) {
 	var workers []*facetCounter
-	explain, err := q.scan(ctx, s, r, func() collector {
-		c := newFacetCounter(o, &r)
+	explain, err := q.scan(ctx, s, r, func(columns archive.Columns) collector {
+		c := newFacetCounter(o, &r, s, columns)
 		workers = append(workers, c)
 		return c
 	})
@@ -117,6 +117,8 @@ type facetKey struct {
 // facetCounter is one worker's share.
 type facetCounter struct {
 	operandReader
+	column  *columnReader // nil: the operand has none
+	matches []uint64      // scratch, by code
 	counts  map[facetKey]*uint64
 	tags    [256]uint64
 	matched uint64
@@ -124,10 +126,13 @@ type facetCounter struct {
 	other   uint64
 }
 
-func newFacetCounter(o *Operand, r *PageRequest) *facetCounter {
+func newFacetCounter(o *Operand, r *PageRequest, s archive.Snapshot, columns archive.Columns) *facetCounter {
 	c := &facetCounter{counts: map[facetKey]*uint64{}}
+	if columnable(&o.condition) {
+		c.column = r.columnReader(s, columns, &o.condition)
+	}
 	c.operandReader = newOperandReader(o, r, func(s *Scratch, d *datum) bool {
-		c.add(s, d)
+		c.add(s, d, 1)
 		return true
 	})
 	return c
@@ -142,7 +147,44 @@ func (c *facetCounter) message(m archive.Message) {
 	}
 }
 
-func (c *facetCounter) add(s *Scratch, d *datum) {
+// segment adds up codes, and looks at a value once for all messages that have it.
+func (c *facetCounter) segment(t *stretch, all []truths) {
+	var column *archive.Column
+	if c.column != nil {
+		column = c.column.of(t.segment)
+	}
+	if column == nil || column.Keyed() {
+		for i, of := range all {
+			if of&isYes != 0 {
+				c.message(t.segment.At(i))
+			}
+		}
+		return
+	}
+	n := len(column.Counts())
+	c.matches = slices.Grow(c.matches[:0], n)[:n]
+	clear(c.matches)
+	for i, code := range column.Codes() {
+		c.matches[code] += all[i].yes()
+	}
+	c.matched += c.matches[archive.NoValue]
+	for i := archive.FirstValue; int(i) < n; i++ {
+		if of := c.matches[i]; of > 0 {
+			c.matched += of
+			c.with += of
+			c.add(&c.scratch, c.column.load(column.Value(i)), of)
+		}
+	}
+	if c.matches[archive.Unread] > 0 {
+		for i, code := range column.Codes() {
+			if code == archive.Unread && all[i]&isYes != 0 {
+				c.message(t.segment.At(i))
+			}
+		}
+	}
+}
+
+func (c *facetCounter) add(s *Scratch, d *datum, times uint64) {
 	text := s.displayed(d)
 	cut := len(text) > maxFacetText
 	text = text[:min(len(text), maxFacetText)]
@@ -150,18 +192,18 @@ func (c *facetCounter) add(s *Scratch, d *datum) {
 	var tag byte
 	if d.value != nil {
 		kind, tag = d.value.Kind(), d.value.Tag()
-		c.tags[tag]++
+		c.tags[tag] += times
 	}
 	// Written like this, the string is only made for a value that is new.
 	if n, ok := c.counts[facetKey{string(text), cut, kind, tag}]; ok {
-		*n++
+		*n += times
 		return
 	}
 	if len(c.counts) == maxDistinct {
-		c.other++
+		c.other += times
 		return
 	}
-	c.counts[facetKey{string(text), cut, kind, tag}] = new(uint64(1))
+	c.counts[facetKey{string(text), cut, kind, tag}] = new(times)
 }
 
 // operandReader shows the values of an operand in one message after the other.

@@ -70,7 +70,9 @@ type Scratch struct {
 	datum datum
 	inner fieldtable.Value
 	text  []byte
-	names map[string]struct{}
+	// origin is the property of the archive that is looked at.
+	origin []byte
+	names  map[string]struct{}
 	// bytesRead counts the bytes of header tables that were looked at.
 	bytesRead int64
 }

@@ -62,10 +62,14 @@ func (q *Filter) Histogram(
 		n = int((to.Sub(h.Start)-1)/h.Width) + 1
 	}
 	var workers []*histogramCounter
-	explain, err := q.scan(ctx, s, r, func() collector {
+	explain, err := q.scan(ctx, s, r, func(columns archive.Columns) collector {
 		c := &histogramCounter{start: h.Start, width: h.Width, counts: make([]uint64, n)}
+		c.seconds = newSecondsReader(columns)
 		if split != nil {
 			c.split(split, &r)
+			if columnable(&split.condition) {
+				c.column = r.columnReader(s, columns, &split.condition)
+			}
 		}
 		workers = append(workers, c)
 		return c
@@ -158,27 +162,91 @@ type histogramCounter struct {
 	series      map[string][]uint64
 	operand     *operandReader
 	bar         int
+
+	seconds *secondsReader
+	column  *columnReader // of operand; nil: it has none
+	// Scratch, by code: the bar of a second, -1 where it has none; the bars of a value, nil until a
+	// message has it.
+	bars   []int
+	values [][]uint64
 }
 
 func (c *histogramCounter) split(o *Operand, r *PageRequest) {
 	c.other, c.none = make([]uint64, len(c.counts)), make([]uint64, len(c.counts))
 	c.series = map[string][]uint64{}
 	reader := newOperandReader(o, r, func(s *Scratch, d *datum) bool {
-		text := s.displayed(d)
-		text = text[:min(len(text), maxFacetText)]
-		counts, ok := c.series[string(text)]
-		switch {
-		case ok:
-		case len(c.series) < maxSeries:
-			counts = make([]uint64, len(c.counts))
-			c.series[string(text)] = counts
-		default:
-			counts = c.other
-		}
-		counts[c.bar]++
+		c.barsOf(s, d)[c.bar]++
 		return false
 	})
 	c.operand = &reader
+}
+
+// barsOf is where a value is counted.
+func (c *histogramCounter) barsOf(s *Scratch, d *datum) []uint64 {
+	text := s.displayed(d)
+	text = text[:min(len(text), maxFacetText)]
+	if bars, ok := c.series[string(text)]; ok {
+		return bars
+	}
+	if len(c.series) == maxSeries {
+		return c.other
+	}
+	bars := make([]uint64, len(c.counts))
+	c.series[string(text)] = bars
+	return bars
+}
+
+// segment adds up the bars of the seconds in the segment, and looks at a value once.
+func (c *histogramCounter) segment(t *stretch, all []truths) {
+	seconds := c.seconds.of(t.segment)
+	var column *archive.Column
+	if c.column != nil {
+		column = c.column.of(t.segment)
+	}
+	if seconds == nil || seconds.Keyed() || c.operand != nil && (column == nil || column.Keyed()) {
+		for i, of := range all {
+			if of&isYes != 0 {
+				c.message(t.segment.At(i))
+			}
+		}
+		return
+	}
+	c.bars = append(c.bars[:0], -1, -1)
+	for code := archive.FirstValue; int(code) < len(seconds.Counts()); code++ {
+		since := secondOf(seconds.Value(code)).Sub(c.start)
+		bar := int(since / c.width)
+		if since < 0 || bar >= len(c.counts) {
+			bar = -1
+		}
+		c.bars = append(c.bars, bar)
+	}
+	var codes []uint16
+	if c.operand != nil {
+		codes = column.Codes()
+		c.values = slices.Grow(c.values[:0], len(column.Counts()))[:len(column.Counts())]
+		clear(c.values)
+		c.values[archive.NoValue] = c.none
+	}
+	for i, second := range seconds.Codes() {
+		bar := c.bars[second]
+		if all[i]&isYes == 0 || bar < 0 {
+			continue
+		}
+		if codes == nil {
+			c.counts[bar]++
+			continue
+		}
+		code := codes[i]
+		if code == archive.Unread {
+			c.message(t.segment.At(i))
+			continue
+		}
+		if c.values[code] == nil {
+			c.values[code] = c.barsOf(&c.operand.scratch, c.column.load(column.Value(code)))
+		}
+		c.counts[bar]++
+		c.values[code][bar]++
+	}
 }
 
 func (c *histogramCounter) shape(uint16, uint64) bool { return false }

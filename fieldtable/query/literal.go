@@ -67,7 +67,7 @@ func newLiteral(t token) literal {
 
 // suffixedNumber reads numbers as Java writes them: 5L, 1.5f, 2d, 0xFF.
 func suffixedNumber(s string) (number, bool) {
-	const maxHex = 64
+	const maxHex = 1024 // octets have many digits too
 	if digits, ok := hexDigits(s); ok && len(digits) <= maxHex {
 		n, ok := new(big.Int).SetString(digits, 16)
 		if !ok {

@@ -1,9 +1,9 @@
 package query
 
 import (
-	"cmp"
 	"math"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -109,15 +109,40 @@ func naiveWider(f float64) float64 {
 
 func naiveNumeric(a naiveAmount) (naiveAmount, bool) {
 	if a.kind == "text" && naiveNumber.MatchString(a.text) {
-		r, _ := new(big.Rat).SetString(a.text)
-		width := 1
-		if strings.Trim(a.text, "+-0123456789") == "" {
-			width = 0
+		n := naiveWritten(a.text)
+		if naiveTooLong(a.text) || naiveTooGreat(n.exact) {
+			return a, false
 		}
-		return naiveAmount{state: isYes, kind: "number", exact: r, width: width}, true
+		return n, true
 	}
 	return a, a.kind == "number"
 }
+
+// naiveWritten is the number that plain digits say.
+func naiveWritten(digits string) naiveAmount {
+	n := naiveAmount{state: isYes, kind: "number"}
+	n.exact, _ = new(big.Rat).SetString(digits)
+	if strings.ContainsAny(digits, ".eE") {
+		n.width = 1
+	}
+	return n
+}
+
+// naiveTooLong reports whether more than maxDigits stand before or after the point, or in all.
+func naiveTooLong(digits string) bool {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(strings.Trim(digits, "+-")), "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	all := whole + fraction
+	significant := strings.Trim(all, "0")
+	if significant == "" {
+		return false
+	}
+	before, _ := strconv.Atoi(exponent)
+	before += len(whole) - (len(all) - len(strings.TrimLeft(all, "0")))
+	return len(significant) > maxDigits || before > maxDigits || before < -maxDigits
+}
+
+func naiveTooGreat(r *big.Rat) bool { return max(r.Num().BitLen(), r.Denom().BitLen()) > 4*maxDigits }
 
 func naiveExpression(e expression, table *naiveValue, m archive.Message) naiveAmount {
 	switch e := e.(type) {
@@ -141,14 +166,7 @@ func naiveExpression(e expression, table *naiveValue, m archive.Message) naiveAm
 	}
 	c := e.(*operandExpression).condition
 	if c.prop != nil {
-		var s Scratch
-		s.message = m
-		s.start(fieldtable.Lenient(), nil, nil)
-		var d datum
-		if c.prop.load(&s, &d) != present {
-			return naiveAmount{state: isUnknown}
-		}
-		return naiveAmount{state: isYes, kind: "number", exact: new(big.Rat).SetInt64(d.int)}
+		return naivePropertyAmount(c.prop, m)
 	}
 	if c.also != nil && (table == nil || !table.damaged) {
 		if table == nil || len(naiveValues(*table, c.path)) == 0 {
@@ -173,20 +191,64 @@ func naiveValues(table naiveValue, p path) []naiveValue {
 	return values
 }
 
+func naivePropertyAmount(p *property, m archive.Message) naiveAmount {
+	var s Scratch
+	s.message = m
+	s.start(fieldtable.Lenient(), nil, nil)
+	var d datum
+	switch p.load(&s, &d) {
+	case absent:
+		return naiveAmount{state: isUnknown}
+	case unreadable:
+		return naiveAmount{state: isNo | isUnknown | isYes}
+	}
+	switch d.class {
+	case classText:
+		return naiveAmount{state: isYes, kind: "text", text: string(d.bytes)}
+	case classBool:
+		return naiveAmount{state: isYes, kind: "bool", text: strconv.FormatBool(d.bool)}
+	}
+	a := naiveAmount{state: isYes, kind: "number", exact: new(big.Rat).SetInt64(d.int)}
+	if d.scale > 0 {
+		a.width = 1
+		a.exact.Quo(a.exact, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d.scale)), nil)))
+	}
+	return a
+}
+
 func naiveConstant(c *constant) naiveAmount {
 	switch {
 	case c.class == resultText:
 		return naiveAmount{state: isYes, kind: "text", text: string(c.result.text)}
 	case c.class == resultBool:
 		return naiveAmount{state: isYes, kind: "bool", text: strings.ToLower(c.text)}
+	case c.text == "NOW()":
+		return naiveAmount{state: isYes, kind: "number", exact: c.exact, width: 1}
+	case c.text == "UTC()":
+		return naiveAmount{state: isYes, kind: "number", exact: c.exact}
 	}
-	a, _ := naiveNumeric(naiveAmount{kind: "text", text: naiveDigits(c.text)})
-	return a
+	return naiveWritten(naiveDigits(c.text))
 }
 
-// naiveDigits writes the numbers of randomFilter in plain digits.
+var (
+	naiveHex      = regexp.MustCompile(`^0[xX]([0-9a-fA-F]+)$`)
+	naiveSuffixed = regexp.MustCompile(`^(.*[0-9.])([lLfFdD])$`)
+)
+
+// naiveDigits writes a number in plain digits, whatever its notation.
 func naiveDigits(written string) string {
-	return cmp.Or(map[string]string{"2L": "2", "5L": "5", "1.5f": "1.5", "0xFF": "255"}[written], written)
+	if m := naiveHex.FindStringSubmatch(written); m != nil {
+		n, _ := new(big.Int).SetString(m[1], 16)
+		return n.String()
+	}
+	m := naiveSuffixed.FindStringSubmatch(written)
+	switch {
+	case m == nil:
+		return written
+	case strings.ContainsAny(m[2], "lL") || strings.ContainsAny(m[1], ".eE"):
+		return m[1]
+	}
+	return m[1] + ".0"
 }
 
 func naiveAmountOf(v naiveValue) naiveAmount {
@@ -251,6 +313,9 @@ func naiveArithmetic(e *arithmetic, x, y naiveAmount) naiveAmount {
 				a.width = 1
 			}
 		}
+	}
+	if naiveTooGreat(a.exact) {
+		return unknown
 	}
 	return a
 }

@@ -384,15 +384,17 @@ func naiveCompare(op string, v naiveValue, l literal) truths {
 	isText := v.kind == fieldtable.KindLongStr || v.kind == fieldtable.KindShortStr
 	switch {
 	case l.kind == literalNumber:
-		want, _ := new(big.Rat).SetString(naiveDigits(string(l.text)))
+		digits := naiveDigits(string(l.text))
+		inexact := strings.ContainsAny(digits, ".eE")
+		want, _ := new(big.Rat).SetString(digits)
 		r, inf, err := naiveRat(v)
 		switch {
 		case err == nil && inf != 0:
 			order, ordered = inf, true
 		case err == nil:
-			if strings.ContainsAny(string(l.text), ".eE") && v.kind == fieldtable.KindFloat64 {
+			if inexact && v.kind == fieldtable.KindFloat64 {
 				want, order = naiveRounded(want, 53, math.MaxFloat64)
-			} else if strings.ContainsAny(string(l.text), ".eE") && v.kind == fieldtable.KindFloat32 {
+			} else if inexact && v.kind == fieldtable.KindFloat32 {
 				want, order = naiveRounded(want, 24, math.MaxFloat32)
 			}
 			ordered = true
@@ -410,17 +412,17 @@ func naiveCompare(op string, v naiveValue, l literal) truths {
 		order, ordered = r.Cmp(want), true
 	}
 	equal := ordered && order == 0
-	if l.asWord {
+	if l.asWord || l.kind == literalWord {
 		equal = equal || v.displayed == string(l.text)
+		if hex := naiveHex.FindStringSubmatch(string(l.text)); l.asWord && v.kind == fieldtable.KindBytes {
+			equal = hex != nil && strings.EqualFold(v.displayed, hex[1])
+		}
 	}
 	if l.isBool && l.bare {
 		ordered = false
 	}
-	if l.kind == literalWord {
-		equal = equal || v.displayed == string(l.text)
-		if v.kind == fieldtable.KindBool {
-			equal = strings.EqualFold(v.displayed, string(l.text))
-		}
+	if l.kind == literalWord && v.kind == fieldtable.KindBool {
+		equal = strings.EqualFold(v.displayed, string(l.text))
 	}
 	switch op {
 	case "=":

@@ -188,12 +188,13 @@ func TestPageStopsAtItsBudget(t *testing.T) {
 			}
 			break
 		}
-		if p.Scanned != betweenChecks || len(p.Messages) != 0 || p.Complete {
+		if p.Scanned > betweenChecks || len(p.Messages) != 0 || p.Complete {
 			t.Fatalf("%+v", p)
 		}
 		r.Before = p.Next
 	}
-	if want := (2000 + betweenChecks - 1) / betweenChecks; pages != want {
+	newest := s.Segment(s.Segments() - 1).Len()
+	if want := newest/betweenChecks + s.Segments() - 1; newest%betweenChecks == 0 || pages != want {
 		t.Errorf("%d pages, want %d", pages, want)
 	}
 }
@@ -292,8 +293,8 @@ func TestPageAgreesWithMatch(t *testing.T) {
 					err,
 				)
 			}
-			if c.Scanned+c.Skipped != uint64(s.Len()) {
-				t.Fatalf("%s: %d scanned and %d skipped of %d", q, c.Scanned, c.Skipped, s.Len())
+			if c.Scanned+c.Skipped+c.Answered != uint64(s.Len()) {
+				t.Fatalf("%s: %d scanned, %d skipped and %d answered of %d", q, c.Scanned, c.Skipped, c.Answered, s.Len())
 			}
 		}
 	}
@@ -341,18 +342,25 @@ func TestMatcherOutlivesShapes(t *testing.T) {
 	}
 }
 
+// The newest 166 messages are in a segment that still grows: no column has them.
 func TestExplain(t *testing.T) {
 	s := numbered(1000)
+	if newest := s.Segment(s.Segments() - 1); newest.Len() != 166 {
+		t.Fatalf("%d messages in the newest segment", newest.Len())
+	}
 	for _, c := range []struct {
-		filter           string
-		scanned, skipped uint64
-		shapesMatched    int
+		filter                     string
+		scanned, skipped, answered uint64
+		shapesMatched              int
 	}{
 		// Of the four shapes, one without mod3 is damaged: it may be behind that.
-		{"mod3", 0, 1000, 3},
-		{"mod3 = v1", 333 + 67, 600, 3},
-		{"mod3 = v1 AND missing", 100, 900, 2},
-		{"$size = 0", 1000, 0, 4},
+		{"mod3", 0, 1000, 0, 3},
+		// Read are the 67 that are damaged before mod3, 11 of them in the newest segment, and there
+		// the 55 that have it.
+		{"mod3 = v1", 67 + 55, 166 - 55 - 11, 834 - 56, 3},
+		// Of the damaged that have mod3, none has v1; in the newest segment 17 are damaged.
+		{"mod3 = v1 AND missing", 56 + 17, 166 - 17, 834 - 56, 2},
+		{"$size = 0", 166, 0, 834, 4},
 	} {
 		runCase(t, c.filter, func(t *testing.T) {
 			q := compile(t, c.filter)
@@ -360,7 +368,7 @@ func TestExplain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n.Scanned != c.scanned || n.Skipped != c.skipped || n.Shapes != 4 ||
+			if n.Scanned != c.scanned || n.Skipped != c.skipped || n.Answered != c.answered || n.Shapes != 4 ||
 				n.ShapesMatched != c.shapesMatched ||
 				n.Decoded != 0 ||
 				n.Filter != q.String() {

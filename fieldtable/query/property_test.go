@@ -338,6 +338,11 @@ func swapped(r *rand.Rand) [2]string {
 
 // A value on the left is the same as on the right, turned round.
 func TestSidesSwapped(t *testing.T) {
+	for _, filter := range []string{"NOW() > (n)", "UTC() <= (n)", "1 + 1 < (n)", "n > UTC()", "n + 0 >= NOW()"} {
+		if got := compile(t, filter).String(); got != filter {
+			t.Errorf("%s is %s: what is calculated keeps its side", filter, got)
+		}
+	}
 	for _, op := range []string{"=", "<>", "<", "<=", ">", ">="} {
 		for _, value := range []string{"5", "-0.1", "'acme'", "TRUE", "1.5f", "0xFF"} {
 			for _, name := range []string{"n", `"a b"`, "x[0].y", "JMSType"} {
@@ -412,6 +417,15 @@ func FuzzMatch(f *testing.F) {
 	}
 	for _, s := range specimens.Specimens() {
 		f.Add("malformed() OR a[*] = 1", s.Encoded)
+	}
+	f.Add("'' = 5f", []byte("'5' = 5"))
+	damaged := []byte{0xff, 0xff, 0xff, 0xff, 1, 'a'}
+	for _, src := range []string{
+		"1e400 * 1e400 * 1e400 > a", "NOW() >= a", "$received > UTC()", "$exchange + 1 <> 1", "$header_bytes * 2 > 1",
+		"a = 0x05", ".5 = a + 0", "a + 0 = .1",
+	} {
+		f.Add(src, randomTable(r))
+		f.Add(src, damaged)
 	}
 	f.Fuzz(func(t *testing.T, src string, table []byte) {
 		q, err := Compile(src)

@@ -74,6 +74,8 @@ func properties() []property {
 			"bytes of the body",
 			func(m *archive.Message, d *datum) { d.setUint(m.BodySize()) },
 		),
+		origin("source", "source it comes from", func(o *archive.Origin) string { return o.Source }),
+		origin("queue", "queue or stream it was read from", func(o *archive.Origin) string { return o.Queue }),
 		{
 			"header_count",
 			propertyNumber,
@@ -103,6 +105,19 @@ func properties() []property {
 func fact(name string, kind propertyKind, meaning string, load func(*archive.Message, *datum)) property {
 	return property{name, kind, meaning, func(s *Scratch, d *datum) presence {
 		load(&s.message, d)
+		return present
+	}}
+}
+
+// origin is a fact of the archive that holds the message, which may not be known.
+func origin(name, meaning string, text func(*archive.Origin) string) property {
+	return property{name, propertyText, meaning, func(s *Scratch, d *datum) presence {
+		from := s.message.Origin()
+		if from == nil || text(from) == "" {
+			return absent
+		}
+		s.origin = append(s.origin[:0], text(from)...)
+		d.setText(s.origin)
 		return present
 	}}
 }

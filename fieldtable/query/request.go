@@ -35,6 +35,9 @@ type PageRequest struct {
 	IncludeDamaged bool
 	// Now is the clock that Budget and Elapsed are measured by. Nil: time.Now.
 	Now func() time.Time
+
+	// plain reads messages instead of asking columns: tests compare the two.
+	plain bool
 }
 
 const (
@@ -69,6 +72,14 @@ func (t *stretch) shapeCounts() []archive.ShapeCount {
 		t.counts = t.segment.ShapeCounts()
 	}
 	return t.counts
+}
+
+// last is the number of the last message in an order.
+func (t *stretch) last(ascending bool) uint64 {
+	if ascending {
+		return t.segment.First() + uint64(t.hi) - 1 // #nosec G115 -- hi is a length
+	}
+	return t.segment.First() + uint64(t.lo) // #nosec G115 -- an index
 }
 
 func (t *stretch) len() uint64 { return uint64(t.hi - t.lo) }

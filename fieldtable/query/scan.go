@@ -18,6 +18,9 @@ type collector interface {
 	// shape is told of n matching messages of a shape at once; false asks for
 	// each of them instead.
 	shape(id uint16, n uint64) bool
+	// segment is told of the messages of the segment of t that match: those whose truths have
+	// isYes.
+	segment(t *stretch, all []truths)
 }
 
 // scan shows every message of the range that matches to one of the collectors,
@@ -27,20 +30,22 @@ func (q *Filter) scan(
 	ctx context.Context,
 	s archive.Snapshot,
 	r PageRequest,
-	newCollector func() collector,
+	newCollector func(archive.Columns) collector,
 ) (Explain, error) {
 	start := time.Now()
 	work := slices.Collect(r.stretches(s))
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(work)))
 	explain := q.explain(s, r.matcher(q))
 
+	columns := s.Columns()
 	var next atomic.Int64
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for range workers {
-		c := newCollector()
+		c := newCollector(columns)
 		wg.Go(func() {
 			w := scanWorker{Matcher: r.matcher(q), collector: c, ctx: ctx, snapshot: s, request: &r}
+			w.answers = r.answers(w.Matcher, s, columns)
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(work) {
@@ -54,6 +59,7 @@ func (q *Filter) scan(
 			explain.Skipped += w.skipped
 			explain.Damaged += w.damaged
 			explain.BytesRead += w.scratch.bytesRead
+			w.answers.explain(&explain)
 		})
 	}
 	wg.Wait()
@@ -63,6 +69,7 @@ func (q *Filter) scan(
 
 type scanWorker struct {
 	*Matcher
+	answers   *answers
 	collector collector
 	ctx       context.Context
 	snapshot  archive.Snapshot
@@ -72,7 +79,7 @@ type scanWorker struct {
 }
 
 func (w *scanWorker) run(t *stretch) {
-	if w.misses(w.snapshot, t) || w.wholeShapes(t) {
+	if w.misses(w.snapshot, t) || w.wholeShapes(t) || w.byColumns(t) {
 		return
 	}
 	warms := w.warms(w.snapshot, t)
@@ -89,16 +96,93 @@ func (w *scanWorker) run(t *stretch) {
 		case Damaged:
 			w.damaged++
 		}
-		if !read {
+		if read && w.stops() {
+			return
+		}
+	}
+}
+
+// stops is called after each message that was read. It gives way to others, and reports whether the
+// question is over.
+func (w *scanWorker) stops() bool {
+	if w.unchecked++; w.unchecked < betweenChecks {
+		return false
+	}
+	w.unchecked = 0
+	runtime.Gosched()
+	return w.ctx.Err() != nil
+}
+
+// byColumns answers for a stretch by columns, as far as they can, and reads what they leave open.
+func (w *scanWorker) byColumns(t *stretch) bool {
+	some, ok := w.answers.look(t)
+	if !ok {
+		return false
+	}
+	if !some {
+		w.answers.answered += t.len()
+		return true
+	}
+	if c, ok := w.collector.(*counter); ok && !t.timed && t.len() == uint64(t.segment.Len()) {
+		if n, ok := w.answers.count(); ok {
+			c.n += n
+			w.answers.answered += t.len()
+			return true
+		}
+	}
+	all := w.answers.all(t)
+	for i := range all[:t.lo] {
+		all[i] = isNo
+	}
+	for i := range all[t.hi:] {
+		all[t.hi+i] = isNo
+	}
+	if w.answers.union != isYes || t.timed {
+		w.readOpen(t, all)
+	} else {
+		w.answers.answered += t.len()
+	}
+	w.collector.segment(t, all)
+	return true
+}
+
+// readOpen decides what columns leave open. Where the question is over before, the rest is no.
+func (w *scanWorker) readOpen(t *stretch, all []truths) {
+	open := 0
+	for _, truth := range all[t.lo:t.hi] {
+		if truth&isYes != 0 && (t.timed || truth != isYes) {
+			open++
+		}
+	}
+	w.answers.answered += t.len() - uint64(open) // #nosec G115 -- at most as many
+	if open == 0 {
+		return
+	}
+	warms, over := open > t.segment.Len()/8, false
+	for i := t.lo; i < t.hi; i++ {
+		if warms && (i-t.lo)%archive.WarmMessages == 0 {
+			w.warm(w.snapshot, t, i, t.hi)
+		}
+		switch {
+		case all[i]&isYes == 0 || all[i] == isYes && !t.timed:
 			continue
-		}
-		if w.unchecked++; w.unchecked == betweenChecks {
-			w.unchecked = 0
-			if w.ctx.Err() != nil {
-				return
+		case over:
+			all[i] = isNo
+			continue
+		case all[i] == isYes:
+			m := &w.scratch.message
+			if t.segment.Load(i, m); !w.request.receivedIn(m.Received()) {
+				all[i] = isNo
 			}
-			runtime.Gosched()
+			w.skipped++
+		default:
+			all[i], _ = w.at(w.snapshot, t, i, w.request)
+			if all[i].verdict() == Damaged {
+				all[i] = isNo
+				w.damaged++
+			}
 		}
+		over = w.stops()
 	}
 }
 

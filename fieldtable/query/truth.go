@@ -67,6 +67,9 @@ func (a truths) or(b truths) truths {
 	return a.not().and(b.not()).not()
 }
 
+// yes is 1 where the set has isYes.
+func (a truths) yes() uint64 { return uint64(a&isYes) / uint64(isYes) }
+
 // verdict of a finished match: what is still open is damage, unless the message
 // cannot match either way.
 func (a truths) verdict() Verdict {

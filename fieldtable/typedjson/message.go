@@ -10,7 +10,7 @@ import (
 
 // AppendMessage appends a message, its header table read under d:
 //
-//	{"seq":1,"received":"2026-11-29T10:00:00.000000000Z","delivery_tag":1,"redelivered":false,
+//	{"seq":1,"source":"orders","received":"2026-11-29T10:00:00.000000000Z","delivery_tag":1,"redelivered":false,
 //	"consumer_tag":"c","exchange":"","routing_key":"q","properties":{…},"properties_error":null,
 //	"dialect":"lenient","headers":{"fields":[…],"error":null},"header_bytes":4,
 //	"content_header_bytes":18,"body_bytes":0,"body_kept":0,"damaged":false,"duplicates":false}
@@ -40,6 +40,7 @@ func (out *stream) message(dst []byte, m archive.Message, d *fieldtable.Dialect)
 	encoded, ok := m.HeaderTable()
 	dst = append(dst, '{')
 	dst = strconv.AppendUint(AppendMember(dst, "seq"), m.Seq(), 10)
+	dst = AppendSource(dst, m)
 	dst = AppendTime(AppendMember(dst, "received"), m.Received())
 	dst = strconv.AppendUint(AppendMember(dst, "delivery_tag"), m.DeliveryTag(), 10)
 	dst = strconv.AppendBool(AppendMember(dst, "redelivered"), m.Redelivered())
@@ -64,6 +65,15 @@ func (out *stream) message(dst []byte, m archive.Message, d *fieldtable.Dialect)
 	dst = strconv.AppendBool(AppendMember(dst, "duplicates"), marks.Duplicates)
 	if m.Redacted() {
 		dst = appendRedacted(AppendMember(dst, "redacted"), m)
+	}
+	return dst
+}
+
+// AppendSource appends the member source, the name of the place that a message comes from, where it
+// has one.
+func AppendSource(dst []byte, m archive.Message) []byte {
+	if from := m.Origin(); from != nil && from.Source != "" {
+		dst = AppendString(AppendMember(dst, "source"), from.Source)
 	}
 	return dst
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -387,22 +388,32 @@ func TestStopWhileTheBrokerDoesNotAnswer(t *testing.T) {
 
 // TestBrokerThatIsSlowToTakeBack: that is no breach of the protocol, and peek looks again soon.
 func TestBrokerThatIsSlowToTakeBack(t *testing.T) {
-	s := listen(t, demoserver.Config{})
-	publish(t, s, "q", 5)
-	p, through := via(t, s.URL())
-	r := run(t, Config{URL: through, Queue: "q", Hold: time.Second, CloseTimeout: 100 * time.Millisecond})
-	r.untilStored(t, 5)
-	p.freeze()
-	st := r.untilKind(t, KindLost)
-	if !strings.Contains(st.Error, `did not answer within 100ms when the messages of queue "q" were given back`) ||
-		time.Until(st.NextAttempt) > 2*time.Second {
-		t.Errorf("%+v", st)
-	}
-	p.thaw()
-	r.untilState(t, source.Consuming)
-	if n := r.archive.Snapshot().Last(); n != 5 {
-		t.Errorf("%d messages stored of 5", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{product: "other", version: "1", waiting: 5}
+		s.consume = func(c *scriptConn, tag string, prefetch uint16, _ []byte) {
+			for range min(prefetch, 6-uint16(c.next)) {
+				c.deliver(tag, s.dialled.Load() > 1, nil)
+			}
+		}
+		const opens = 1 // the first basic.cancel is that of the subscription for one message
+		cancels := 0
+		s.cancel = func(string) bool { cancels++; return cancels <= opens || s.dialled.Load() > 1 }
+		c, stop := s.start(t, Config{Hold: time.Second, CloseTimeout: 100 * time.Millisecond})
+		defer stop()
+		time.Sleep(1200 * time.Millisecond)
+		synctest.Wait()
+		st := c.Status()
+		if st.Stored != 5 || st.State != source.Reconnecting || st.Kind != KindLost ||
+			!strings.Contains(st.Error, `did not answer within 100ms when the messages of queue "q" were given back`) ||
+			time.Until(st.NextAttempt) > 2*time.Second {
+			t.Errorf("%+v", st)
+		}
+		time.Sleep(time.Until(st.NextAttempt) + 500*time.Millisecond)
+		synctest.Wait()
+		if st := c.Status(); st.State != source.Consuming || st.Stored != 5 || st.Held != 5 {
+			t.Errorf("%+v", st)
+		}
+	})
 }
 
 // TestSystemErrorsInWords: their numbers are the system's.

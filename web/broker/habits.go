@@ -53,10 +53,10 @@ type idle struct {
 	twice   bool
 }
 
-func (i *idle) observe(s *session, q amqp.Queue) {
+func (i *idle) observe(s *session, waiting, others int) {
 	arrived, settled := s.sink.arrived.Load(), s.sink.settled.Load()
 	still := s.c.cfg.Mode == source.Drain && s.broker().Product == source.BrokerJ &&
-		arrived > 0 && arrived == i.arrived && arrived == settled && q.Messages > 0 && q.Consumers <= 1
+		arrived > 0 && arrived == i.arrived && arrived == settled && waiting > 0 && others == 0
 	if still && i.twice {
 		s.c.status.undrained()
 	}

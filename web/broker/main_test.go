@@ -56,7 +56,7 @@ type running struct {
 	done    chan error
 }
 
-const patience = 20 * time.Second // for events that come sooner or never
+const patience = 90 * time.Second // for events that come sooner or never
 
 // run starts a consumer, which ends with the test at the latest.
 func run(t *testing.T, cfg Config) *running {

@@ -19,25 +19,32 @@ func (s *session) observe(ctx context.Context) {
 	silent := 0
 	var idle idle
 	for {
+		began := s.changes.Load()
 		q, err := ch.QueueDeclarePassive(s.queue, false, false, false, false, nil)
 		if err != nil {
 			s.missing(err)
 			return
 		}
-		s.c.status.observed(q.Messages, q.Consumers)
-		idle.observe(s, q)
-		if silent++; q.Messages == 0 || q.Consumers < 2 || s.sink.arrived.Load() > 0 {
-			silent = 0
-		}
-		s.c.status.standby(silent >= silentLooks)
-		if s.facts.SingleActive && s.c.cfg.Mode == source.Peek && q.Consumers > 1 && s.sink.held() > 0 {
-			select {
-			case s.yield <- struct{}{}:
-			default:
+		next := ticker.C
+		if own := int(s.own.Load()); began%2 == 0 && s.changes.Load() == began {
+			others := max(q.Consumers-own, 0)
+			s.c.status.observed(q.Messages, others)
+			idle.observe(s, q.Messages, others)
+			if silent++; q.Messages == 0 || others == 0 || s.sink.arrived.Load() > 0 {
+				silent = 0
 			}
+			s.c.status.standby(silent >= silentLooks)
+			if s.facts.SingleActive && s.c.cfg.Mode == source.Peek && others > 0 && s.sink.held() > 0 {
+				select {
+				case s.yield <- struct{}{}:
+				default:
+				}
+			}
+		} else {
+			next = time.After(observeAgain) // what the broker counts of this explorer is not known
 		}
 		select {
-		case <-ticker.C:
+		case <-next:
 		case <-ctx.Done():
 			return
 		}

@@ -25,12 +25,17 @@ import (
 type script struct {
 	product, version string
 	waiting          uint32
+	others           uint32 // consumers of the queue beside those of this connection
 	// consume is called for each basic.consume, after consume-ok is sent, with the prefetch count;
 	// nil: nothing more comes. It runs on the connection's goroutine.
 	consume func(c *scriptConn, tag string, prefetch uint16, args []byte)
 	// refusal is what a basic.consume is answered with in place of consume-ok, as channel.close
 	// 406.
 	refusal string
+	// cancel reports whether a basic.cancel is answered; nil: each is.
+	cancel func(tag string) bool
+	// declare is called for each queue.declare, after its answer is sent; nil: nothing follows.
+	declare func(c *scriptConn)
 	// settled is called for basic.ack and basic.nack.
 	settled func(method uint16, tag uint64)
 	dialled atomic.Int32
@@ -41,6 +46,7 @@ type scriptConn struct {
 	out      chan []byte // written by a goroutine of its own, for a pipe holds nothing; nil closes
 	prefetch uint16
 	next     uint64 // delivery tag
+	own      uint32 // consumers
 }
 
 // dial is Consumer.reach.
@@ -88,6 +94,12 @@ func (c *scriptConn) close(channel, code uint16, text string) {
 	c.method(channel, 20, 40, args)
 }
 
+// cancelled answers basic.cancel.
+func (c *scriptConn) cancelled(tag string) {
+	c.own--
+	c.method(1, 60, 31, append([]byte{byte(len(tag))}, tag...))
+}
+
 // deliver sends a message of one octet with the header table.
 func (c *scriptConn) deliver(tag string, redelivered bool, table []byte) {
 	args := append([]byte{byte(len(tag))}, tag...)
@@ -110,6 +122,9 @@ func short(b []byte) (string, []byte) { return string(b[1 : 1+int(b[0])]), b[1+i
 
 func (s *script) serve(c *scriptConn) {
 	defer close(c.out)
+	// A pipe holds nothing. A client that is writing could not notice otherwise that the connection
+	// ends.
+	defer func() { _, _ = io.Copy(io.Discard, c) }()
 	defer c.hangUp()
 	r := bufio.NewReader(c)
 	var head [8]byte
@@ -158,7 +173,10 @@ func (s *script) serve(c *scriptConn) {
 		case 50<<16 | 10: // queue.declare
 			name, _ := short(args[2:])
 			ok := binary.BigEndian.AppendUint32(append([]byte{byte(len(name))}, name...), s.waiting)
-			c.method(channel, 50, 11, append(ok, 0, 0, 0, 1))
+			c.method(channel, 50, 11, binary.BigEndian.AppendUint32(ok, s.others+c.own))
+			if s.declare != nil {
+				s.declare(c)
+			}
 		case 60<<16 | 10:
 			c.prefetch = binary.BigEndian.Uint16(args[4:])
 			c.method(channel, 60, 11, nil)
@@ -174,13 +192,16 @@ func (s *script) serve(c *scriptConn) {
 				c.close(channel, 406, s.refusal)
 				continue
 			}
+			c.own++
 			c.method(channel, 60, 21, append([]byte{byte(len(tag))}, tag...))
 			if s.consume != nil {
 				s.consume(c, tag, c.prefetch, rest[1:])
 			}
 		case 60<<16 | 30:
 			tag, _ := short(args)
-			c.method(channel, 60, 31, append([]byte{byte(len(tag))}, tag...))
+			if s.cancel == nil || s.cancel(tag) {
+				c.cancelled(tag)
+			}
 		case 60<<16 | 80, 60<<16 | 120:
 			if s.settled != nil {
 				s.settled(method, binary.BigEndian.Uint64(args))

@@ -15,6 +15,7 @@ import (
 const (
 	consumerTag  = "headerglass"
 	observeEvery = 5 * time.Second
+	observeAgain = 50 * time.Millisecond // when the subscription has changed meanwhile
 )
 
 // session is one connection with one channel to read on.
@@ -34,7 +35,10 @@ type session struct {
 	reading     string // the consumer tag of the subscription; empty: there is none
 	width       int    // messages that the subscription may have under way
 	tags        int    // consumer tags used
-	attempt     attempt
+	// changes is odd while the subscription changes: the broker may then count none of it, or two.
+	changes atomic.Uint64
+	own     atomic.Int64 // subscriptions
+	attempt attempt
 
 	connClosed, chClosed chan *amqp.Error
 	cancelled            chan string
@@ -250,8 +254,21 @@ func (s *session) cancel() {
 func (s *session) unsubscribe(final bool) {
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
+	defer s.changing()()
 	s.leaving = s.leaving || final
 	s.cancel()
+}
+
+// changing has the observer count nothing until the subscription has changed.
+func (s *session) changing() (changed func()) {
+	s.changes.Add(1)
+	return func() {
+		s.own.Store(0)
+		if s.reading != "" {
+			s.own.Store(1)
+		}
+		s.changes.Add(1)
+	}
 }
 
 // giveBack returns everything unsettled to its place in the queue.

@@ -241,13 +241,10 @@ func (t *tracker) stopped(e *Error) {
 	}
 }
 
-func (t *tracker) observed(ready, consumers int) {
+func (t *tracker) observed(ready, others int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.s.State != source.Paused {
-		consumers = max(consumers-1, 0) // this one
-	}
-	t.s.Ready, t.s.Consumers, t.s.ObservedAt = uint64(max(ready, 0)), uint64(consumers), t.c.now()
+	t.s.Ready, t.s.Consumers, t.s.ObservedAt = uint64(max(ready, 0)), uint64(others), t.c.now()
 }
 
 func (t *tracker) queueType(name string) {

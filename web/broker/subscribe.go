@@ -81,6 +81,7 @@ func (s *session) subscribe() *Error {
 func (s *session) consume(width int) *Error {
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
+	defer s.changing()()
 	if s.leaving {
 		return nil
 	}
