@@ -3,6 +3,7 @@ import { $, $$, on, remember, remembered, root, tell } from "./dom.js";
 import { begin } from "./complete.js";
 import * as inspector from "./inspect.js";
 import * as live from "./live.js";
+import * as names from "./names.js";
 import * as list from "./rows.js";
 import { start as summarise } from "./summary.js";
 import { times } from "./zone.js";
@@ -24,9 +25,10 @@ function denser(by) {
   set("density", densities[Math.min(Math.max(at + by, 0), 2)]);
 }
 
-/** Follows a link of the header in focus in the panel of names. */
+/** Follows a link of the header or value in focus in the panel of names. */
 function panel(name) {
-  const link = $(name, document.activeElement?.closest?.("#names li, #facet li") || document.createElement("i"));
+  const line = document.activeElement?.closest?.("#names li");
+  const link = line && $(`:scope > .verbs ${name}`, line);
   link?.click();
   return Boolean(link);
 }
@@ -44,8 +46,8 @@ const actions = {
   full: () => $("#full")?.click(),
   back: () => list.back(),
   query: () => $("#q")?.select(),
-  filter: () => inspector.verb("is") || inspector.verb("has") || panel(".has") || nothing(),
-  exclude: () => inspector.verb("not") || nothing(),
+  filter: () => inspector.verb("is") || inspector.verb("has") || panel(".is") || nothing(),
+  exclude: () => inspector.verb("not") || panel(".not") || nothing(),
   column: () => inspector.verb("col") || panel(".col") || nothing(),
   copy: () => inspector.copyChosen("value") || nothing(),
   "copy-path": () => inspector.copyChosen("path") || nothing(),
@@ -68,6 +70,7 @@ for (const row of $$("[data-do]")) for (const key of row.dataset.keys.split("\n"
 // What handles keys of its own comes before the keys of the page.
 inspector.start();
 list.start();
+names.start();
 
 let prefix = "";
 document.addEventListener("keydown", (event) => {

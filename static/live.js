@@ -1,6 +1,6 @@
 // The live feed: rows put above the others as they arrive, at the pace this browser paints them.
-import { $, announce, count, num, put, root, tell } from "./dom.js";
-import { adopt, rove, roveNames } from "./rows.js";
+import { $, announce, count, num, root, tell } from "./dom.js";
+import { adopt, rove } from "./rows.js";
 import { summary } from "./summary.js";
 import { times } from "./zone.js";
 
@@ -178,7 +178,6 @@ function status(message) {
     broker.outerHTML = message.html;
     times($("#broker"));
   }
-  if (put("#names", message.keys)) roveNames();
   summary(message);
 }
 

@@ -16,11 +16,6 @@ export function rove(link) {
   if (at) at.tabIndex = 0;
 }
 
-/** Makes one line of the panel of names the only one that Tab stops at. */
-export function roveNames(line = $("#names li")) {
-  for (const link of $$("#names a")) link.tabIndex = line.contains(link) ? 0 : -1;
-}
-
 /** Prepares rows that came with the page or after it. */
 export function adopt(added) {
   for (const row of added) {
@@ -144,15 +139,6 @@ export function start() {
     open(row);
   });
   on("focusin", "#rows a", (_, link) => rove(link));
-  roveNames();
-  on("focusin", "#names li", (_, line) => roveNames(line));
-  on("keydown", "#names li", (event, line) => {
-    const list = line.parentElement;
-    const to = { ArrowDown: line.nextElementSibling, ArrowUp: line.previousElementSibling, Home: list.firstElementChild, End: list.lastElementChild }[event.key];
-    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    $("a", to || line).focus();
-  });
   // Another column, order or header to count is no reason to close the message. The panels may have been drawn
   // before it was opened.
   on("click", "#keys a, .rows thead a", (event, link) => {

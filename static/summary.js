@@ -1,5 +1,6 @@
 // The histogram, the values of a header and the total: brought up to date, and the histogram's brush.
 import { $, on, put } from "./dom.js";
+import { names } from "./names.js";
 import { times } from "./zone.js";
 
 let brushing = false;
@@ -7,6 +8,7 @@ let brushing = false;
 /** Puts in place what was counted since the page was drawn. */
 export function summary(counted) {
   if (!brushing && put("#chart", counted.chart)) times($("#chart"));
+  names(counted.keys);
   put("#facet", counted.facet);
   put("#total", counted.total);
 }

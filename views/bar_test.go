@@ -139,18 +139,20 @@ func TestLiveSummary(t *testing.T) {
 	server := fixtureServer(t, feed.serve, feed.opens)
 	b.do(chromedp.Navigate(server.URL + "/list"))
 	<-feed.opens
+	open := address.Links{State: address.State{Facet: "tenant"}}
 	chart := listing.Histogram{Histogram: query.Histogram{
 		Start: viewtest.Now, Width: time.Second, Counts: []uint64{1, 77}, Complete: true,
 	}}
 	feed.send(map[string]any{
 		"t":     "status",
 		"chart": viewtest.Render(t, listing.Chart(chart, address.Links{})),
-		"facet": viewtest.Render(t, listing.FacetPanel(fixtureFacet(), chart, address.Links{})),
+		"keys":  viewtest.Render(t, listing.KeyPanel(fixtureKeys(), nil, listing.Histogram{}, open)),
+		"facet": viewtest.Render(t, listing.FacetPanel(fixtureFacet(), chart, open)),
 	})
 	b.wait(
 		`document.querySelectorAll("#chart svg a").length === 2 && document.querySelector("#chart .axis").textContent.includes("peak 77")`,
 	)
-	b.wait(`document.querySelectorAll("#facet li").length === 7`)
+	b.wait(`document.querySelectorAll("#names .open #facet li").length === 9`)
 	b.keys("t")
 	b.wait(`document.querySelector("#chart time").textContent.length === 8`)
 	feed.send(map[string]any{"t": "reset"})

@@ -266,7 +266,7 @@ func TestLiveFeed(t *testing.T) {
 	feed.send(map[string]any{
 		"t":    "status",
 		"html": strip,
-		"keys": viewtest.Render(t, listing.KeyPanel(listing.KeyList{}, address.Links{})),
+		"keys": viewtest.Render(t, listing.KeyPanel(listing.KeyList{}, nil, listing.Histogram{}, address.Links{})),
 	})
 	b.wait(
 		`document.querySelector("#broker .state").textContent.trim() === "blocked" && document.querySelector("#broker .queue").textContent.trim() === "q<1>"`,

@@ -441,7 +441,7 @@ func cell(v any) query.Cell {
 }
 
 func fixtureKeys() listing.KeyList {
-	k := listing.KeyList{Messages: 12340, More: 12, Active: map[string]bool{"retries": true}}
+	k := listing.KeyList{Messages: 12340, More: 12, Damaged: 3, Values: true, Active: map[string]bool{"retries": true}}
 	for i, name := range []string{
 		"tenant", "x-death", "traceparent", "retries", "x-first-death-exchange", "x-first-death-queue", "x-first-death-reason", "id", "task", "lang",
 		"NServiceBus.MessageId", "NServiceBus.EnclosedMessageTypes", "__TypeId__", "content-type", "MT-Activity-Id", "x-opt-to", "priority", "<b>bold</b>", "a\u202eb", "",

@@ -143,21 +143,19 @@ func Document(p Page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if viewOf(p) != "full" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<aside id=\"keys\" class=\"keys\" aria-label=\"Header names\"><div id=\"facet\" class=\"facet\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<aside id=\"keys\" class=\"keys\" aria-label=\"Header names\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if p.Facet != nil || p.Broker.Kept.Messages > 0 {
-					templ_7745c5c3_Err = listing.FacetPanel(p.Facet, p.Chart, p.Links).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
-				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</div><div id=\"names\">")
+				templ_7745c5c3_Err = listing.FindForm(p.Links).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = listing.KeyPanel(p.Keys, p.Links).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<div id=\"names\">")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = listing.KeyPanel(p.Keys, p.Facet, p.Chart, p.Links).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

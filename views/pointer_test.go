@@ -113,33 +113,59 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// What can be done with a name is seen and clicked on by who points at the name.
+// What can be done with a name or a value is seen and clicked on by who points at it.
 func TestNamesHaveVerbs(t *testing.T) {
 	b := newTab(t, 1440, 900)
 	server := fixtureServer(t, silent, nil)
-	for _, tt := range []struct{ name, verb, leads string }{
-		{"values", ".top", "?facet=x-death"},
-		{"column", ".col", "?cols=x-death"},
+	const header = "#names h2 ~ h2 ~ ul > li:nth-child(2) > "
+	for _, tt := range []struct{ name, page, line, verb, leads string }{
+		{"with", "/list", header + ".has", header + ".verbs .is", "?q=x-death"},
+		{"column", "/list", header + ".has", header + ".verbs .col", "?cols=x-death"},
+		{"values", "/list", header + ".has", header + ".has", "?facet=x-death"},
+		{"property", "/list", "#names li .has", "#names li .has", "?facet=$type"},
+		{"type", "/facet", ".types .has", ".types .has", "AND+type(tenant)+=+'I'"},
+		{"not a type", "/facet", ".types .has", ".types .not", "AND+type(tenant)+<>+'I'"},
+		{"value", "/facet", ".types + ul .has", ".types + ul .is", "AND+tenant+=+'acme'"},
+		{"not a value", "/facet", ".types + ul .has", ".types + ul .not", "AND+(NOT+tenant+=+'acme'+OR+tenant+IS+NULL)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := tab{t, b.ctx}
-			b.do(chromedp.Navigate(server.URL+"/list"), chromedp.WaitReady("#announce"))
-			verb := `document.querySelector("#names li:nth-child(2) ` + tt.verb + `")`
-			seen := `(r => r.width > 0 && document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2) === ` + verb +
+			b.do(chromedp.Navigate(server.URL+tt.page), chromedp.WaitReady("#announce"))
+			verb := `document.querySelector("` + tt.verb + `")`
+			seen := `(r => r.width > 0 && ` + verb + `.contains(document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2))` +
 				` && getComputedStyle(` + verb + `.parentNode).opacity === "1")(` + verb + `.getBoundingClientRect())`
-			if got := b.text(seen); got != "false" {
+			if got := b.text(seen); tt.verb != tt.line && got != "false" {
 				t.Fatalf("seen before anybody points at the name: %s", got)
 			}
-			x, y := b.middle("#names li:nth-child(2) bdi")
+			x, y := b.middle(tt.line)
 			b.mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 0)
 			b.wait(seen)
-			x, y = b.middle("#names li:nth-child(2) " + tt.verb)
+			x, y = b.middle(tt.verb)
 			b.mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 0)
 			b.mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
 			b.mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
-			b.waitAcross(`location.search === "` + tt.leads + `"`)
+			b.waitAcross(`decodeURIComponent(location.search).endsWith("` + tt.leads + `")`)
 		})
 	}
+}
+
+// The names that hold what is typed are left, also after the names are drawn again.
+func TestNamesAreLookedThrough(t *testing.T) {
+	b := newTab(t, 1440, 900)
+	feed := newFeed(t)
+	server := fixtureServer(t, feed.serve, feed.opens)
+	b.do(chromedp.Navigate(server.URL + "/list"))
+	<-feed.opens
+	left := `[...document.querySelectorAll("#names > ul > li")].filter(l => l.offsetParent).map(l => l.querySelector("bdi").textContent).join()`
+	b.do(chromedp.Click("#find"))
+	b.keys("DEATH-", "q")
+	b.wait(left + ` === "x-first-death-queue"`)
+	feed.send(map[string]any{
+		"t":    "status",
+		"keys": viewtest.Render(t, listing.KeyPanel(fixtureKeys(), nil, listing.Histogram{}, address.Links{})),
+	})
+	feed.rows(12340, 12341, 0)
+	b.wait(`document.querySelector("#rows tr").dataset.seq === "12341" && ` + left + ` === "x-first-death-queue"`)
 }
 
 // Tab stops once at the names and once at a row of the tree, and from there at what can be done
@@ -151,24 +177,27 @@ func TestTabStops(t *testing.T) {
 	b.do(chromedp.Navigate(server.URL + "/list"))
 	<-feed.opens
 	stops := `[...document.querySelectorAll("#names a")].filter(a => a.tabIndex === 0 && a.matches(".has")).map(a => a.title.split(":")[0]).join()`
-	b.wait(stops + ` === "Has tenant"`)
+	b.wait(stops + ` === "Values of $type"`)
 	if got := b.text(`document.querySelector(".skip").getAttribute("href")`); got != "#list" {
 		t.Errorf("the list is skipped to by %s", got)
 	}
 	b.do(chromedp.Focus("#names a"))
-	b.keys(kb.ArrowDown, kb.ArrowDown, kb.ArrowUp)
-	b.wait(`document.activeElement.title.startsWith("Has x-death") && document.activeElement.tabIndex === 0`)
+	for range 10 { // over eight properties
+		b.keys(kb.ArrowDown)
+	}
+	b.keys(kb.ArrowUp)
+	b.wait(`document.activeElement.title.startsWith("Values of x-death:") && document.activeElement.tabIndex === 0`)
 	b.keys(kb.Tab, kb.Tab)
 	b.wait(`document.activeElement.ariaLabel === "Show x-death as a column"`)
 	b.keys(kb.Tab)
 	b.wait(`!document.activeElement.closest("#keys")`)
-	b.wait(stops + ` === "Has x-death"`)
+	b.wait(stops + ` === "Values of x-death"`)
 	// Also after the names are drawn again.
 	feed.send(map[string]any{
 		"t":    "status",
-		"keys": viewtest.Render(t, listing.KeyPanel(fixtureKeys(), address.Links{})),
+		"keys": viewtest.Render(t, listing.KeyPanel(fixtureKeys(), nil, listing.Histogram{}, address.Links{})),
 	})
-	b.wait(stops + ` === "Has tenant"`)
+	b.wait(stops + ` === "Values of $type"`)
 
 	// The panel of help has the focus while it is open.
 	b.do(chromedp.Focus("#rows a"))
@@ -200,7 +229,7 @@ func TestMessageStaysOpen(t *testing.T) {
 	b.wait(ready)
 	b.do(chromedp.Click("#rows tr:nth-child(3) .route"))
 	b.wait(`location.pathname === "/m/12338" && document.querySelector("#inspector article") !== null`)
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#names .col").click()`))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#names h2 ~ h2 ~ ul .col").click()`))
 	b.waitAcross(`location.pathname + location.search === "/m/12338?cols=tenant" && ` + ready)
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#tree tr[data-path='retries'] .col").click()`))
 	b.waitAcross(`location.pathname + location.search === "/m/12338?cols=retries" && ` + ready)

@@ -171,7 +171,7 @@ func TestZeroPages(t *testing.T) {
 		"pane":      InspectorPane(address.Links{}, nil, nil),
 		"rows":      listing.LiveRows(listing.List{}, address.Links{}),
 		"strip":     shell.BrokerStrip(source.Status{}, time.Time{}),
-		"keys":      listing.KeyPanel(listing.KeyList{}, address.Links{}),
+		"keys":      listing.KeyPanel(listing.KeyList{}, nil, listing.Histogram{}, address.Links{}),
 		"inspector": InspectorPane(address.Links{}, new(opened.Build(facts.Message{}, opened.Options{})), nil),
 		"no table":  InspectorPane(address.Links{}, new(opened.Build(facts.Message{HasHeaders: true}, opened.Options{})), nil),
 	} {

@@ -18,6 +18,7 @@ import (
 	"github.com/headerglass/headerglass/web/access"
 	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/live"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 // serveFeed streams what arrives after the cursor and matches the filter.
@@ -175,17 +176,14 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage) (live.Fragments
 	}
 	st.HTML = buf.String()
 	v := s.sources.View()
-	if page.keys.IsZero() || now.Sub(page.keys) >= keysEvery {
+	partial := !req.filter.MatchesAll() || !req.From.IsZero()
+	if !partial && (page.keys.IsZero() || now.Sub(page.keys) >= keysEvery) {
 		page.keys = now
-		buf.Reset()
-		keys, err := namesPanel(ctx, v, req.filter, links)
+		keys, err := drawNames(ctx, sources.Summary{Names: v.AllNames()}, req, links)
 		if err != nil {
 			return st, err
 		}
-		if err := listing.KeyPanel(keys, links).Render(ctx, &buf); err != nil {
-			return st, err
-		}
-		st.Keys = buf.String()
+		st.Keys = keys
 	}
 	if !now.Before(page.next) {
 		begin := s.cfg.Now()
@@ -204,6 +202,11 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage) (live.Fragments
 				return st, err
 			}
 			st.Chart, st.Facet, st.Total = p.Chart, p.Facet, p.Total
+			if partial && sum.Names.Complete {
+				if st.Keys, err = drawNames(ctx, sum, req, links); err != nil {
+					return st, err
+				}
+			}
 		}
 	}
 	st = page.afford(st)

@@ -58,10 +58,8 @@ func (s *Server) listPage(
 	if !s.cfg.NoExports {
 		p.Bar.Exports, p.Bar.ExportLimit = exportForms(), s.cfg.ExportLimit
 	}
+	all := sources.Summary{Names: v.AllNames()}
 	var err error
-	if p.Keys, err = namesPanel(ctx, v, req.filter, p.Links); err != nil {
-		return p, err
-	}
 	if req.filterErr != nil {
 		// What is clicked on replaces a filter that cannot be added to.
 		p.Links.State.Q, p.Links.State.Facet = "", ""
@@ -135,12 +133,19 @@ func (s *Server) listPage(
 	switch {
 	case errors.Is(err, budget.ErrBusy):
 		// The page asks again by itself; until then it has what costs nothing.
-		sum = sources.Summary{Histogram: v.Arrivals(req.within())}
+		sum = all
+		sum.Histogram, sum.Names.Complete = v.Arrivals(req.within()), false
 		sum.Histogram.Complete = false
 	case err != nil:
 		return p, err
 	}
-	p.Chart, p.Facet, p.List.Count = chart(sum, req), facet(v, sum, req), sum.Total
+	p.Chart, p.List.Count = chart(sum, req), sum.Total
+	if p.Facet, err = facet(v, sum, req).Fit(ctx, p.Chart, p.Links, room(maxFacetBytes, p.Links)); err != nil {
+		return p, err
+	}
+	if p.Keys, err = namesPanel(ctx, sum, req, p.Facet, p.Links); err != nil {
+		return p, err
+	}
 	if req.filter.MatchesAll() && sum.Total == nil {
 		return p, nil
 	}

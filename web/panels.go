@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/listing"
@@ -74,6 +76,10 @@ func facet(v sources.View, sum sources.Summary, req request) *listing.Facet {
 // maxKeys is how many header names the panel shows.
 const maxKeys = 200
 
+// maxOffering is how long a link may be where the panel also offers properties, which no name makes
+// way for.
+const maxOffering = 2048
+
 // maxNamesBytes is how much of a page the panel of names takes, drawn.
 const maxNamesBytes = 90_000
 
@@ -83,27 +89,52 @@ func room(most int, links address.Links) int {
 	return max(most/8, most-24*len(links.Latest()))
 }
 
-// namesPanel is the most frequent header names. Those that a filter reads are marked; f may be nil.
+// maxFacetBytes is how much of a page the values take, drawn.
+const maxFacetBytes = 24_000
+
+// namesPanel is the most frequent header names of a summary, with the values of the one that is
+// open: nil where these come from elsewhere. Those that a filter reads are marked; f may be nil.
 func namesPanel(
-	ctx context.Context, v sources.View, f *query.Filter, links address.Links,
+	ctx context.Context, sum sources.Summary, req request, open *listing.Facet, links address.Links,
 ) (listing.KeyList, error) {
-	names := v.Names()
+	names := named(sum.Names.Keys, req.Find)
 	l := listing.KeyList{
 		Keys:     names[:min(maxKeys, len(names))],
 		Active:   make(map[string]bool),
-		Messages: v.Kept(),
+		Messages: sum.Names.Matched,
+		Damaged:  sum.Names.Damaged,
+		InPart:   !sum.Names.Complete,
+		Partial:  sum.Total != nil,
+		Find:     req.Find,
+		Values:   (sum.Names.Matched > 0 || sum.Total != nil) && len(links.Latest()) < maxOffering,
 		More:     max(0, len(names)-maxKeys),
 	}
-	if f != nil {
-		for _, k := range f.Keys() {
+	if req.filter != nil {
+		for _, k := range req.filter.Keys() {
 			l.Active[k] = true
 		}
 	}
-	return l.Fit(ctx, links, room(maxNamesBytes, links))
+	return l.Fit(ctx, open, chart(sum, req), links, room(maxNamesBytes, links))
+}
+
+// named are the names that hold a text, in upper or lower case.
+func named(keys []archive.KeyCount, text string) []archive.KeyCount {
+	if text == "" {
+		return keys
+	}
+	text = strings.ToLower(text)
+	var found []archive.KeyCount
+	for _, k := range keys {
+		if strings.Contains(strings.ToLower(k.Key), text) {
+			found = append(found, k)
+		}
+	}
+	return found
 }
 
 // parts are the components of a page that a summary is drawn in.
 type parts struct {
+	Keys  string `json:"keys"`
 	Chart string `json:"chart"`
 	Facet string `json:"facet"`
 	Total string `json:"total"`
@@ -118,7 +149,10 @@ func drawParts(
 	err := listing.Chart(chart, links).Render(ctx, &buf)
 	p.Chart = buf.String()
 	buf.Reset()
-	err = errors.Join(err, listing.FacetPanel(facet(v, sum, req), chart, links).Render(ctx, &buf))
+	f, wrong := facet(v, sum, req).Fit(ctx, chart, links, room(maxFacetBytes, links))
+	if f != nil {
+		err = errors.Join(err, wrong, listing.FacetPanel(f, chart, links).Render(ctx, &buf))
+	}
 	p.Facet = buf.String()
 	buf.Reset()
 	if sum.Total != nil {
@@ -126,6 +160,18 @@ func drawParts(
 		p.Total = buf.String()
 	}
 	return p, err
+}
+
+// drawNames is the panel of names without the values of the one that is open, which have a part of
+// their own.
+func drawNames(ctx context.Context, sum sources.Summary, req request, links address.Links) (string, error) {
+	keys, err := namesPanel(ctx, sum, req, nil, links)
+	if err != nil {
+		return "", err
+	}
+	var buf bytes.Buffer
+	err = listing.KeyPanel(keys, nil, listing.Histogram{}, links).Render(ctx, &buf)
+	return buf.String(), err
 }
 
 // serveSummary answers a page that was drawn before everything was counted.
@@ -139,8 +185,12 @@ func (s *Server) serveSummary(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := drawParts(r.Context(), v, sum, req, address.Links{Base: s.base, State: req.State})
+	links := address.Links{Base: s.base, State: req.State}
+	p, err := drawParts(r.Context(), v, sum, req, links)
 	if err != nil {
+		return err
+	}
+	if p.Keys, err = drawNames(r.Context(), sum, req, links); err != nil {
 		return err
 	}
 	b, err := json.Marshal(p)

@@ -30,9 +30,11 @@ func facetRows(r *response) (values, links []string) {
 	}
 	for n := range panel.Descendants() {
 		if n.Type == html.ElementNode && n.Data == "li" {
-			values = append(values, strings.Join(strings.Fields(text(n)), " "))
+			value, _, _ := strings.Cut(strings.Join(strings.Fields(text(n)), " "), "% =")
+			values = append(values, value)
 			for a := range n.Descendants() {
-				if href, ok := attr(a, "href"); ok {
+				if class, _ := attr(a, "class"); class == "has" {
+					href, _ := attr(a, "href")
 					links = append(links, href)
 				}
 			}
@@ -47,28 +49,31 @@ func TestFacetPanel(t *testing.T) {
 	f.add(message{key: "k", headers: encode.Table(func(e *encode.Encoder) { e.Int32("tenant", 7) })})
 	f.add(message{key: "k"})
 
-	r := f.get("/?facet=tenant").want(http.StatusOK).wantText("10 of 11", "longstr 90%", "int32 10%")
+	r := f.get("/?facet=tenant").want(http.StatusOK).wantText("10 of 11")
 	values, links := facetRows(r)
-	if got := fmt.Sprint(values); got != "[S t0 3 S t1 3 S t2 3 I 7 1]" {
+	if got := fmt.Sprint(values); got != "[I int32 1 10 S longstr 9 90 S t0 3 30 S t1 3 30 S t2 3 30 I 7 1 10]" {
 		t.Errorf("values %s", got)
 	}
-	if len(links) != 4 {
+	if len(links) != 6 {
 		t.Fatalf("links %q", links)
 	}
-	if got := f.get(links[1]).want(http.StatusOK).rows(); fmt.Sprint(got) != "[8 5 2]" {
-		t.Errorf("%s leads to %v", links[1], got)
+	if got := f.get(links[0]).want(http.StatusOK).rows(); fmt.Sprint(got) != "[10]" {
+		t.Errorf("%s leads to %v", links[0], got)
 	}
-	if got := f.get(links[3]).want(http.StatusOK).rows(); fmt.Sprint(got) != "[10]" {
+	if got := f.get(links[3]).want(http.StatusOK).rows(); fmt.Sprint(got) != "[8 5 2]" {
 		t.Errorf("%s leads to %v", links[3], got)
+	}
+	if got := f.get(links[5]).want(http.StatusOK).rows(); fmt.Sprint(got) != "[10]" {
+		t.Errorf("%s leads to %v", links[5], got)
 	}
 
 	// Over the filter, and over the time range.
 	values, _ = facetRows(f.get("/?facet=tenant&q=tenant+%3D+%27t1%27"))
-	if got := fmt.Sprint(values); got != "[S t1 3]" {
+	if got := fmt.Sprint(values); got != "[S t1 3 100]" {
 		t.Errorf("under a filter %s", got)
 	}
 	values, _ = facetRows(f.get("/?facet=$exchange&to=2026-03-01T12:00:04Z"))
-	if got := fmt.Sprint(values); got != "[shop 4]" {
+	if got := fmt.Sprint(values); got != "[shop 4 100]" {
 		t.Errorf("in a time range %s", got)
 	}
 	f.get("/?facet=a+b").want(http.StatusOK).wantText("This does not read")
@@ -96,8 +101,8 @@ func TestHostileFacetIsInert(t *testing.T) {
 	}
 	inert("page", find(f.get("/?"+q.Encode()).want(http.StatusOK).html(), "id", "facet"))
 	for name, part := range f.get("/summary?" + q.Encode()).want(http.StatusOK).json() {
-		if name == "total" {
-			continue // nothing filters
+		if name == "total" || name == "keys" {
+			continue // nothing filters; the names are those of the page
 		}
 		root, err := html.Parse(strings.NewReader(fmt.Sprint(part)))
 		if err != nil {
@@ -278,6 +283,57 @@ func TestLiveStatusCounts(t *testing.T) {
 				t.Errorf("%s: no %s in %.300v", name, part, m[name])
 			}
 		})
+	}
+	if n := f.FullDecodes(); n != 0 {
+		t.Errorf("%d decodes", n)
+	}
+}
+
+// The panel of names counts what the page lists, and finds names beyond those it has room for.
+func TestNamesFollowFilterAndRange(t *testing.T) {
+	f := newFixture(t)
+	f.fill(9) // received one a second from 12:00:01
+	f.add(message{key: "k", headers: table("only-here", "x")})
+	for i := range 250 {
+		f.add(message{key: "k", headers: table(fmt.Sprint("rare-", i), "x")})
+	}
+	names := func(path string) string {
+		panel := find(f.get(path).want(http.StatusOK).html(), "id", "names")
+		return strings.Join(strings.Fields(text(panel)), " ")
+	}
+	for _, tt := range []struct {
+		name, path string
+		with       []string
+		without    []string
+	}{
+		{"all", "/", []string{"Propertiestype+", "tenant S 9 ∃", "that the box above finds"}, []string{"rare-99", "damaged"}},
+		{"found", "/?find=ONLY", []string{"only-here S 1 ∃"}, []string{"tenant", "rarer"}},
+		{"none", "/?find=%3Cb%3E", []string{"No name holds <b>"}, nil},
+		{"filter", "/?q=tenant+%3D+t1", []string{"Headers 1tenant S 3 ∃"}, []string{"only-here", "rare-"}},
+		{"no match", "/?q=tenant+%3D+t9", []string{"Propertiestype+", "No header names here"}, nil},
+		{"range", "/?to=2026-03-01T12:00:04Z", []string{"tenant S 4 ∃"}, []string{"rare-"}},
+		{"open", "/?facet=tenant&q=tenant", []string{"tenant S 9 ∃ + 9 of 9 matching have it with it as column S t0 3 33% = ≠"}, nil},
+		{"a path", "/?facet=x.y", []string{"x.y0 of 260 have it without as column No message"}, nil},
+		{"a property", "/?facet=$exchange", []string{"exchange+ 260 of 260 have it with it as column"}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := names(tt.path)
+			for _, s := range tt.with {
+				if !strings.Contains(got, s) {
+					t.Errorf("no %q in %.600s", s, got)
+				}
+			}
+			for _, s := range tt.without {
+				if strings.Contains(got, s) {
+					t.Errorf("%q in %.600s", s, got)
+				}
+			}
+		})
+	}
+	f.add(message{key: "k", headers: []byte{0, 0, 0, 4, 1, 'a', '?', 0}})
+	r := f.get("/?q=$exchange+IS+NOT+NULL").want(http.StatusOK)
+	if got := text(find(r.html(), "id", "names")); !strings.Contains(got, "1 damaged") {
+		t.Errorf("the damaged message is not counted: %.300s", got)
 	}
 	if n := f.FullDecodes(); n != 0 {
 		t.Errorf("%d decodes", n)

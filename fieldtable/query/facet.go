@@ -57,6 +57,21 @@ func (v FacetValue) Filter(operand string) string {
 	return ""
 }
 
+// Without writes the condition for the messages that do not have this value, those included that
+// have none; "" where Filter writes none.
+func (v FacetValue) Without(operand string) string {
+	is := v.Filter(operand)
+	switch {
+	case is == "":
+		return ""
+	case v.Kind == fieldtable.KindVoid:
+		return operand + " IS NOT NULL"
+	case v.Kind == fieldtable.KindTable || v.Kind == fieldtable.KindArray:
+		return "NOT " + is
+	}
+	return excluding(operand, is)
+}
+
 const (
 	// maxDistinct bounds the values that one worker tells apart.
 	maxDistinct = 10_000

@@ -226,6 +226,11 @@ func TestFacetValuesFilter(t *testing.T) {
 			if err != nil || n.Matched != want {
 				t.Errorf("%s: %d messages, want %d, %v", v.Filter(name), n.Matched, want, err)
 			}
+			// The others, those without a value among them.
+			n, err = compile(t, v.Without(name)).Count(t.Context(), s, PageRequest{})
+			if err != nil || n.Matched != 40-want {
+				t.Errorf("%s: %d messages, want %d, %v", v.Without(name), n.Matched, 40-want, err)
+			}
 		}
 	}
 	if got := (FacetValue{Text: "long", Cut: true, Tag: 'S', Kind: fieldtable.KindLongStr}).Filter("k"); got != "" {

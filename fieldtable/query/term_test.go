@@ -81,6 +81,7 @@ func conditionsMatch(t *testing.T, encoded []byte, d *fieldtable.Dialect) {
 			unit: d.TimestampUnit(),
 		}
 		check(v.Filter(path), Yes)
+		check(v.Without(path), No)
 		if a, ok := f.Value.Array(); ok {
 			i := 0
 			for item, err := range a.All() {

@@ -208,6 +208,9 @@ func (l Links) FilterFields() [][2]string {
 	return l.State.fromStart().HiddenFields("q", "filter", "and", "from", "to", "damaged")
 }
 
+// FindFields are those that the form which looks for a name carries along.
+func (l Links) FindFields() [][2]string { return l.State.inList().HiddenFields("find") }
+
 // Paste is the page that reads bytes from elsewhere.
 func (l Links) Paste() string { return l.Base + PathPaste }
 

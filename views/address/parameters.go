@@ -214,6 +214,11 @@ var parameters = [...]Parameter{
 		write: func(s *State) string { return s.Facet },
 	},
 	{
+		Name: "find", Meaning: "what the names listed beside the messages hold", Pages: onLists | OnFeed,
+		read:  func(s *State, v string) bool { s.Find = v; return len(v) <= maxFind },
+		write: func(s *State) string { return s.Find },
+	},
+	{
 		Name: "sort", Meaning: "the column that a page is put in order by", Pages: onLists,
 		read:  func(s *State, v string) bool { s.Sort = parseSort(v); return len(s.Sort.Path) <= maxColumns },
 		write: func(s *State) string { return s.Sort.String() },
@@ -243,6 +248,7 @@ const (
 	maxLimit = 1000 // rows a page
 	// Every link of a page has them, so these bound it, in bytes. A name has 255 at most.
 	maxFacet   = 520
+	maxFind    = 255
 	maxColumns = 1024 // together
 )
 

@@ -47,6 +47,7 @@ type State struct {
 	Limit   int          // limit: rows a page; 0 = the default
 	Facet   string       // facet: the header whose values are counted, as a filter names it
 	Sort    Sort         // sort: the column that a page is put in order by
+	Find    string       // find: what the names in the panel hold; "" = all are listed
 	Damaged bool         // damaged=1: messages that the filter cannot decide are listed too
 
 	known keyed // a filter whose key need not be made again for each link

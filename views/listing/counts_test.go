@@ -46,7 +46,9 @@ func TestCountsRead(t *testing.T) {
 			[3]string{"In 0 of 0 messages,", "In 0 of 1 message,", "In 0 of 2 messages,"},
 		},
 		{
-			"rarer names", func(n uint64) string { return viewtest.Render(t, KeyPanel(KeyList{More: int(n)}, links)) },
+			"rarer names", func(n uint64) string {
+				return viewtest.Render(t, KeyPanel(KeyList{More: int(n)}, nil, Histogram{}, links))
+			},
 			[3]string{"", "and 1 rarer name", "and 2 rarer names"},
 		},
 		{

@@ -106,7 +106,7 @@ func TestGoldens(t *testing.T) {
 		{"bar", viewtest.Render(t, FilterBar(p))},
 		{"error", viewtest.Render(t, FilterBar(broken))},
 		{"chart", viewtest.Render(t, Chart(p.Chart, p.Links))},
-		{"names", viewtest.Render(t, KeyPanel(p.Keys, p.Links))},
+		{"names", viewtest.Render(t, KeyPanel(p.Keys, p.Facet, p.Chart, p.Links))},
 		{"values", viewtest.Render(t, FacetPanel(p.Facet, p.Chart, p.Links))},
 	} {
 		t.Run(tt.name, func(t *testing.T) { viewtest.GoldenHTML(t, tt.name+".html", tt.html) })

@@ -17,5 +17,5 @@ type Page struct {
 
 // InPart reports whether something on the page has not been counted to the end.
 func (p Page) InPart() bool {
-	return p.Chart.InPart() || p.Facet.InPart() || p.List.Count != nil && !p.List.Count.Complete
+	return p.Keys.InPart || p.Chart.InPart() || p.Facet.InPart() || p.List.Count != nil && !p.List.Count.Complete
 }

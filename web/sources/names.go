@@ -16,23 +16,36 @@ const namesFor = time.Second
 type names struct {
 	now func() time.Time
 
-	mu     sync.Mutex
-	at     time.Time          // guarded by mu; when they were counted
-	last   uint64             // guarded by mu; the newest message then
-	counts []archive.KeyCount // guarded by mu; never changed, only replaced
+	mu      sync.Mutex
+	at      time.Time          // guarded by mu; when they were counted
+	last    uint64             // guarded by mu; the newest message then
+	counts  []archive.KeyCount // guarded by mu; never changed, only replaced
+	damaged uint64             // guarded by mu
 }
 
 // Names are the header names that are kept and how many messages carry each, the most frequent
 // first, as of now or up to a second before. The result must not be changed.
 func (v View) Names() []archive.KeyCount {
+	keys, _ := v.names()
+	return keys
+}
+
+// AllNames are the names of everything kept, with how many messages are damaged, as of the same
+// time.
+func (v View) AllNames() query.Names {
+	keys, damaged := v.names()
+	return query.Names{Keys: keys, Matched: v.Kept(), Damaged: damaged, Complete: true}
+}
+
+func (v View) names() ([]archive.KeyCount, uint64) {
 	n := &v.set.names
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := n.now()
 	if n.at.IsZero() || v.Last() != n.last && now.Sub(n.at) >= namesFor {
-		n.counts, n.at, n.last = v.snap.Keys(), now, v.Last()
+		n.counts, n.damaged, n.at, n.last = v.snap.Keys(), v.snap.Damaged(), now, v.Last()
 	}
-	return n.counts
+	return n.counts, n.damaged
 }
 
 // CountNames counts the names anew. It waits its turn as Find does.

@@ -26,6 +26,8 @@ type Summary struct {
 	Facet *query.Facet
 	// Total is how many match; nil: nothing filters.
 	Total *query.Count
+	// Names are the header names of what matches, or of everything.
+	Names query.Names
 }
 
 // Summarise counts what matches f within r, until ctx is done or limit is over: then the parts say
@@ -37,7 +39,7 @@ func (v View) Summarise(
 ) (Summary, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	sum := Summary{Histogram: query.Histogram{Complete: true}}
+	sum := Summary{Histogram: query.Histogram{Complete: true}, Names: v.AllNames()}
 	axis, ok := v.axis(r)
 	filtered := !f.MatchesAll()
 	ranged := !r.From.IsZero() || !r.To.IsZero()
@@ -84,6 +86,14 @@ func (v View) Summarise(
 	case split == nil:
 		sum.Histogram = v.arrivals(axis, ok)
 	}
+	if filtered || ranged {
+		scan.From, scan.To = r.From, r.To
+		names, err := f.Names(ctx, v.snap, scan)
+		if ended(err) {
+			return sum, err
+		}
+		sum.Names = names
+	}
 	return sum, nil
 }
 
@@ -101,7 +111,7 @@ func (v View) Whole(found query.Page) (sum Summary, ok bool) {
 		}
 	}
 	total := &query.Count{Matched: found.Matched, Complete: true, Explain: found.Explain}
-	return Summary{Histogram: h, Filtered: true, Total: total}, true
+	return Summary{Histogram: h, Filtered: true, Total: total, Names: query.NamesOf(v.snap, found.Messages)}, true
 }
 
 // Arrivals is the histogram of everything within r, which costs next to nothing.
