@@ -50,6 +50,9 @@ type TapConfig struct {
 	Sink           Sink             // nil: the Tap passes everything through
 	MaxHeaderBytes int              // of a content header's payload; 0: DefaultMaxHeaderBytes
 	Now            func() time.Time // nil: time.Now
+	// Stall is how long a delivery may stand still that has begun, while other frames arrive; 0:
+	// for ever. Where nothing arrives at all, it is for the connection's deadline to say so.
+	Stall time.Duration
 }
 
 // FrameError is what Read returns when the peer breaks the order or the form of a content that the
@@ -61,6 +64,17 @@ type FrameError struct {
 
 // Error gives one plain line.
 func (e *FrameError) Error() string { return fmt.Sprintf("channel %d: %s", e.Channel, e.Reason) }
+
+// StallError is what Read returns when a delivery has stood still for longer than TapConfig.Stall.
+type StallError struct {
+	Channel uint16
+	Stall   time.Duration
+}
+
+// Error gives one plain line.
+func (e *StallError) Error() string {
+	return fmt.Sprintf("channel %d: a delivery has stood still for %s", e.Channel, e.Stall)
+}
 
 const (
 	tapBufferBytes = 256 << 10
@@ -107,6 +121,7 @@ type Tap struct {
 	sink      Sink
 	maxHeader int
 	now       func() time.Time
+	stall     time.Duration
 
 	// buf[r:w] has arrived and is not parsed; out, often a part of buf before r, is for the library
 	// and is handed over before anything is parsed or read.
@@ -133,6 +148,9 @@ type content struct {
 	args  []byte // what the slices of d point into
 	state contentState
 	left  uint64 // body octets still to come in further frames
+
+	moved bool      // since still was set
+	still time.Time // when another frame came first after the last part of it
 }
 
 type contentState uint8
@@ -150,6 +168,7 @@ func NewTap(c net.Conn, cfg TapConfig) *Tap {
 		sink:      cfg.Sink,
 		maxHeader: cmp.Or(cfg.MaxHeaderBytes, DefaultMaxHeaderBytes),
 		now:       cfg.Now,
+		stall:     cfg.Stall,
 		contents:  make(map[uint16]*content),
 		heartbeat: AppendHeartbeat(nil),
 	}
@@ -252,6 +271,7 @@ func (t *Tap) step() bool {
 	case takingHeader:
 		n := int(min(t.left, uint64(len(b))))
 		t.large = append(t.large, b[:n]...)
+		t.cur.moved = true
 		t.take(n)
 		t.left -= uint64(n)
 		if t.left == 0 {
@@ -263,6 +283,7 @@ func (t *Tap) step() bool {
 	case takingBody:
 		n := int(min(t.left, uint64(len(b))))
 		t.sink.Body(t.cur.d.Channel, b[:n])
+		t.cur.moved = true
 		t.take(n)
 		t.left -= uint64(n)
 		if t.left == 0 {
@@ -274,7 +295,7 @@ func (t *Tap) step() bool {
 		if b[0] != FrameEnd {
 			t.fail(t.cur.d.Channel, "body frame ends in 0x%02X instead of 0xCE", b[0])
 		} else if t.cur.left == 0 {
-			t.end(t.cur)
+			t.whole(t.cur)
 		}
 	case transparent:
 		t.out = b
@@ -356,7 +377,7 @@ func (t *Tap) deliver(b []byte, channel uint16, size uint32) bool {
 		return true
 	}
 	d.Channel = channel
-	c.d, c.state = d, wantHeader
+	c.d, c.state, c.moved = d, wantHeader, true
 	t.take(whole)
 	return true
 }
@@ -418,11 +439,11 @@ func (t *Tap) begin(c *content, payload []byte, end byte) {
 	}
 	c.d.Header = payload
 	c.d.BodySize = ViewContentHeader(payload).BodySize()
-	c.state, c.left = wantBody, c.d.BodySize
+	c.state, c.left, c.moved = wantBody, c.d.BodySize, true
 	t.sink.Begin(&c.d)
 	c.d.Header = nil
 	if c.left == 0 {
-		t.end(c)
+		t.whole(c)
 	}
 }
 
@@ -444,7 +465,7 @@ func (t *Tap) body(c *content, size uint32) {
 	}
 }
 
-func (t *Tap) end(c *content) {
+func (t *Tap) whole(c *content) {
 	c.state = idle
 	t.sink.End(c.d.Channel)
 }
@@ -453,7 +474,27 @@ func (t *Tap) end(c *content) {
 func (t *Tap) take(n int) { t.r += n }
 
 // pass gives the library the frame that begins at r.
-func (t *Tap) pass(size uint32) { t.stage, t.left = passing, uint64(size)+FrameOverhead }
+func (t *Tap) pass(size uint32) {
+	if t.stall > 0 && t.stalled() {
+		return
+	}
+	t.stage, t.left = passing, uint64(size)+FrameOverhead
+}
+
+// stalled reports whether a delivery has stood still for too long, and ends the stream then.
+func (t *Tap) stalled() bool {
+	for channel, c := range t.contents {
+		switch {
+		case c.state == idle:
+		case c.moved:
+			c.moved, c.still = false, t.now()
+		case t.now().Sub(c.still) >= t.stall:
+			t.end(&StallError{channel, t.stall})
+			return true
+		}
+	}
+	return false
+}
 
 // passRest gives the library everything from r on.
 func (t *Tap) passRest() {
@@ -463,8 +504,12 @@ func (t *Tap) passRest() {
 
 // fail ends the stream with an error of its own.
 func (t *Tap) fail(channel uint16, format string, args ...any) {
+	t.end(&FrameError{Channel: channel, Reason: fmt.Sprintf(format, args...)})
+}
+
+func (t *Tap) end(err error) {
 	t.abortAll()
-	t.err = &FrameError{Channel: channel, Reason: fmt.Sprintf(format, args...)}
+	t.err = err
 	t.stage, t.r = atFrame, t.w
 }
 

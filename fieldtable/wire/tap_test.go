@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -443,6 +444,81 @@ func TestTapKeepsLibraryAlive(t *testing.T) {
 		expect([]byte("AMQP"), []byte("AMQP"))
 		time.Sleep(time.Minute)
 		expect(message, message)
+	})
+}
+
+// TestTapStall: a delivery that stands still ends the stream once other frames have come for so
+// long.
+func TestTapStall(t *testing.T) {
+	const stall = 10 * time.Second
+	other := method(2, 50, 11, "a declare-ok")
+	large := body(1, "full")
+	for _, tc := range []struct {
+		name  string
+		begun []byte
+	}{
+		{"method", deliver(1, 1, "a")},
+		{"content header", join(deliver(1, 1, "a"), contentHeader(1, 4))},
+		{"a part of the body", join(deliver(1, 1, "a"), contentHeader(1, 8), body(1, "half"))},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				near, far := net.Pipe()
+				tap := NewTap(near, TapConfig{Sink: discard{}, Stall: stall})
+				ended := make(chan error, 1)
+				go func() {
+					_, err := io.Copy(io.Discard, onlyReader{tap})
+					ended <- err
+				}()
+				defer near.Close()
+				send := func(b []byte, after time.Duration) {
+					t.Helper()
+					time.Sleep(after)
+					if _, err := far.Write(b); err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+				}
+				send(join(other, deliver(1, 1, "a"), contentHeader(1, 4), large), 0)
+				send(other, time.Hour) // between deliveries any time may pass
+				send(tc.begun, time.Hour)
+				send(other, 0)
+				send(other, stall-time.Millisecond)
+				if len(ended) > 0 {
+					t.Fatal("ended early:", <-ended)
+				}
+				send(other, time.Millisecond)
+				if err := <-ended; !errors.As(err, new(*StallError)) || err.Error() != "channel 1: a delivery has stood still for 10s" {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// TestTapStallOfAMessageThatGoesOn: each part gives it time anew.
+func TestTapStallOfAMessageThatGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		tap := NewTap(near, TapConfig{Sink: discard{}, Stall: 10 * time.Second})
+		ended := make(chan error, 1)
+		go func() {
+			_, err := io.Copy(io.Discard, onlyReader{tap})
+			ended <- err
+		}()
+		parts := [][]byte{deliver(1, 1, "a"), contentHeader(1, 3), body(1, "a"), body(1, "b"), body(1, "c")}
+		for _, part := range parts {
+			for _, b := range [][]byte{part, heartbeat()} {
+				time.Sleep(9 * time.Second)
+				if _, err := far.Write(b); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		far.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/demoserver"
@@ -183,8 +184,9 @@ func TestMessageBrokenOff(t *testing.T) {
 				t.Fatal(err)
 			}
 			publish(t, s, "q", 3)
+			t.Parallel() // a drain waits for two heartbeats
 			cfg := tc.cfg
-			cfg.URL, cfg.Queue = s.URL(), "q"
+			cfg.URL, cfg.Queue, cfg.Heartbeat = s.URL(), "q", 2*time.Second
 			if tc.spooled {
 				cfg.Spool = openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{})
 			}
@@ -199,7 +201,7 @@ func TestMessageBrokenOff(t *testing.T) {
 			// after that.
 			until(t, "it is read again", func() bool {
 				st := r.Status()
-				return st.Reconnects > 0 && (st.State == source.Reconnecting || st.Prefetch == 1)
+				return st.Reconnects > 0 && st.State == source.Reconnecting
 			})
 			if err := r.stop(t); err != nil {
 				t.Error(err)

@@ -16,6 +16,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 // The kinds of errors.
@@ -58,9 +59,18 @@ type Error struct {
 	Msg  string
 	Err  error
 
-	stops   bool // trying again would harm the queue
-	network bool // the network took it, as far as can be told, and not the broker
+	stops bool // trying again would harm the queue
+	cause cause
 }
+
+// cause is who ended a connection without a word, as far as can be told.
+type cause uint8
+
+const (
+	byBroker  cause = iota
+	byNetwork       // it was reset, or fell silent
+	byEither        // it ended otherwise
+)
 
 func (e *Error) Error() string { return e.Msg }
 func (e *Error) Unwrap() error { return e.Err }
@@ -95,8 +105,18 @@ func (c *Consumer) explain(p phase, err error, seen evidence) *Error {
 		return e
 	}
 	kind, msg := c.sentence(p, err, seen)
-	network := isTimeout(seen.err) || isAny(seen.err, resetErrors())
-	return &Error{Kind: kind, Msg: msg, Err: err, network: network}
+	return &Error{Kind: kind, Msg: msg, Err: err, cause: causeOf(kind, seen.err)}
+}
+
+func causeOf(kind source.ErrorKind, from error) cause {
+	_, stalled := errors.AsType[*wire.StallError](from)
+	switch {
+	case isTimeout(from), isAny(from, resetErrors()):
+		return byNetwork
+	case kind == KindLost && !stalled:
+		return byEither
+	}
+	return byBroker
 }
 
 // evidence is what the transport saw, which says more than the library's errors.
@@ -122,7 +142,7 @@ func (c *Consumer) sentence(p phase, err error, seen evidence) (source.ErrorKind
 	if p == phaseHandshake {
 		return c.handshakeSentence(address, err, seen)
 	}
-	return lostSentence(address, err, seen.err)
+	return c.lostSentence(err, seen.err)
 }
 
 // handshakeSentence says why the AMQP handshake came to nothing without an answer of the broker's.
@@ -344,7 +364,18 @@ func said(e *amqp.Error) string {
 	return text
 }
 
-func lostSentence(address string, err, from error) (source.ErrorKind, string) {
+func (c *Consumer) lostSentence(err, from error) (source.ErrorKind, string) {
+	address := c.endpoint.address()
+	if e, ok := errors.AsType[*wire.StallError](from); ok {
+		return KindLost, fmt.Sprintf("the broker has sent a part of a message of %s and nothing more of it for %s: "+
+			"neither it nor what followed was acknowledged", c.target(), e.Stall)
+	}
+	if e, ok := errors.AsType[*wire.FrameError](from); ok {
+		return KindProtocol, fmt.Sprintf("%s broke the protocol: %v", address, e)
+	}
+	if e, ok := errors.AsType[*notTaken](from); ok {
+		return KindLost, fmt.Sprintf("the connection to %s is dead: %v", address, e)
+	}
 	switch {
 	case isTimeout(from):
 		return KindLost, fmt.Sprintf(

@@ -17,6 +17,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/demoserver"
 	"github.com/headerglass/headerglass/web/spool"
@@ -173,6 +174,7 @@ func TestNodeErrorsInWords(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
 			tc.cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			began := time.Now()
 			r := run(t, tc.cfg)
 			st := r.untilKind(t, tc.kind)
 			if !strings.Contains(st.Error, tc.words) {
@@ -181,8 +183,8 @@ func TestNodeErrorsInWords(t *testing.T) {
 			if strings.ContainsAny(st.Error, "\r\n") || strings.HasSuffix(st.Error, ".") {
 				t.Errorf("not one plain sentence: %q", st.Error)
 			}
-			if st.NextAttempt.IsZero() || time.Until(st.NextAttempt) < 500*time.Millisecond {
-				t.Errorf("next attempt in %s", time.Until(st.NextAttempt))
+			if wait := st.NextAttempt.Sub(began); wait < minWait {
+				t.Errorf("next attempt after %s", wait)
 			}
 			if err := r.stop(t); err != nil {
 				t.Fatal(err)
@@ -273,19 +275,31 @@ func TestNodeQueueDeleted(t *testing.T) {
 }
 
 func TestHalfOpenConnectionIsNoticedWithinTwoHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{product: "other", version: "1", heartbeat: 2} // it never sends one
+		c, stop := s.start(t, Config{Heartbeat: 2 * time.Second})
+		defer stop()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if st := c.Status(); st.State != source.Consuming {
+			t.Errorf("after one heartbeat: %+v", st)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if st := c.Status(); st.Kind != KindLost || !strings.Contains(st.Error, "is dead: nothing arrived in time") {
+			t.Errorf("after two: %+v", st)
+		}
+	})
+}
+
+func TestHalfOpenConnection(t *testing.T) {
 	s := listen(t, demoserver.Config{})
 	publish(t, s, "q", 5)
 	p, through := via(t, s.URL())
-	const heartbeat = 2 * time.Second
-	r := run(t, Config{URL: through, Queue: "q", Heartbeat: heartbeat})
+	r := run(t, Config{URL: through, Queue: "q", Heartbeat: 2 * time.Second})
 	r.untilStored(t, 5)
-	began := time.Now()
 	p.freeze()
-	st := r.untilKind(t, KindLost)
-	if took := time.Since(began); took > 2*heartbeat {
-		t.Errorf("noticed after %s", took)
-	}
-	if !strings.Contains(st.Error, "dead") {
+	if st := r.untilKind(t, KindLost); !strings.Contains(st.Error, "dead") {
 		t.Error(st.Error)
 	}
 	p.thaw()
@@ -297,18 +311,14 @@ func TestHalfOpenConnectionIsNoticedWithinTwoHeartbeats(t *testing.T) {
 }
 
 func TestStopWhileTheBrokerIsSilent(t *testing.T) {
-	s := listen(t, demoserver.Config{})
+	s := listen(t, demoserver.Config{Heartbeat: -1}) // nothing but CloseTimeout ends it
 	publish(t, s, "q", 5)
 	p, through := via(t, s.URL())
-	r := run(t, Config{URL: through, Queue: "q", CloseTimeout: 200 * time.Millisecond})
+	r := run(t, Config{URL: through, Queue: "q", Heartbeat: time.Hour, CloseTimeout: 200 * time.Millisecond})
 	r.untilStored(t, 5)
 	p.freeze()
-	began := time.Now()
 	if err := r.stop(t); err != nil {
 		t.Fatal(err)
-	}
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("Run took %s to return", took)
 	}
 }
 
@@ -373,15 +383,12 @@ func TestStopWhileTheBrokerDoesNotAnswer(t *testing.T) {
 		Queue:        "q",
 		Mode:         source.Drain,
 		AcceptLoss:   true,
+		DialTimeout:  time.Hour, // nothing but CloseTimeout ends it
 		CloseTimeout: 100 * time.Millisecond,
 	})
 	until(t, "the consumer is there", func() bool { q, _ := s.Queue("q"); return q.Consumers == 1 })
-	began := time.Now()
 	if err := r.stop(t); err != nil {
 		t.Fatal(err)
-	}
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("Run took %s to return", took)
 	}
 	queueIs(t, s, "q", demoserver.QueueInfo{Ready: 5})
 }
@@ -435,13 +442,17 @@ func TestSystemErrorsInWords(t *testing.T) {
 		kind, words := dialSentence("h:1", "h", in("connect", errno), time.Second)
 		check(KindUnreachable, "there is no route to h:1", kind, words)
 	}
+	c, err := New(Config{URL: "amqp://h:1/", Queue: "q", Archive: archive.New(archive.Config{})})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, errno := range resetErrors() {
 		kind, words := tlsSentence("h:1", "h", in("read", errno))
 		check(KindTLS, "closed the connection during the TLS handshake", kind, words)
-		kind, words = lostSentence("h:1", amqp.ErrClosed, in("read", errno))
+		kind, words = c.lostSentence(amqp.ErrClosed, in("read", errno))
 		check(KindLost, "was reset", kind, words)
 	}
-	c := &Consumer{cfg: Config{Spool: openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{})}}
+	c.cfg.Spool = openSpool(t, filepath.Join(t.TempDir(), "spool"), spool.Config{})
 	for _, errno := range diskFullErrors() {
 		e := c.spoolError(&fs.PathError{Op: "write", Path: "00000000000000000001.log", Err: errno})
 		check(KindSpool, "is full", e.Kind, e.Msg)

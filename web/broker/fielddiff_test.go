@@ -201,7 +201,7 @@ func decodeWithClient(t *testing.T, encoded []byte) (amqp.Table, error) {
 			return nil, errors.New("amqp091-go closed the connection")
 		}
 		return r.Headers, nil
-	case <-time.After(10 * time.Second):
+	case <-time.After(90 * time.Second):
 		t.Fatal("amqp091-go neither returned the message nor closed the connection")
 		return nil, nil
 	}

@@ -25,6 +25,7 @@ import (
 type script struct {
 	product, version string
 	waiting          uint32
+	heartbeat        uint16 // s, as proposed
 	others           uint32 // consumers of the queue beside those of this connection
 	// consume is called for each basic.consume, after consume-ok is sent, with the prefetch count;
 	// nil: nothing more comes. It runs on the connection's goroutine.
@@ -102,6 +103,17 @@ func (c *scriptConn) cancelled(tag string) {
 
 // deliver sends a message of one octet with the header table.
 func (c *scriptConn) deliver(tag string, redelivered bool, table []byte) {
+	c.begin(tag, redelivered)
+	header := wire.AppendContentHeaderPayload(nil, 1)
+	if table != nil {
+		header = content(table, []byte("b"))
+	}
+	c.send(1, 2, header)
+	c.send(1, 3, []byte("b"))
+}
+
+// begin sends a basic.deliver and nothing of what must follow.
+func (c *scriptConn) begin(tag string, redelivered bool) {
 	args := append([]byte{byte(len(tag))}, tag...)
 	args = binary.BigEndian.AppendUint64(args, c.next)
 	c.next++
@@ -110,12 +122,6 @@ func (c *scriptConn) deliver(tag string, redelivered bool, table []byte) {
 		flag = 1
 	}
 	c.method(1, 60, 60, append(args, flag, 0, 1, 'k'))
-	header := wire.AppendContentHeaderPayload(nil, 1)
-	if table != nil {
-		header = content(table, []byte("b"))
-	}
-	c.send(1, 2, header)
-	c.send(1, 3, []byte("b"))
 }
 
 func short(b []byte) (string, []byte) { return string(b[1 : 1+int(b[0])]), b[1+int(b[0]):] }
@@ -153,8 +159,8 @@ func (s *script) serve(c *scriptConn) {
 		class, method, args := binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:]), b[4:size]
 		switch uint32(class)<<16 | uint32(method) {
 		case 10<<16 | 11: // start-ok
-			// no heartbeats: the clock is the test's
-			c.method(0, 10, 30, []byte{0, 10, 0, 2, 0, 0, 0, 0})
+			// without heartbeats the clock is the test's
+			c.method(0, 10, 30, binary.BigEndian.AppendUint16([]byte{0, 10, 0, 2, 0, 0}, s.heartbeat))
 		case 10<<16 | 40:
 			c.method(0, 10, 41, []byte{0})
 		case 10<<16 | 50:
@@ -291,6 +297,69 @@ func TestBrokerThatFailsWhileItDelivers(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestNetworkThatHangsUp: what a broker cannot deliver, it sends nothing of. So a connection that
+// ends behind the beginning of a message is tried again as any other.
+func TestNetworkThatHangsUp(t *testing.T) {
+	for _, version := range []string{"4.0.5", "0"} { // a quorum queue, and one whose type is not known
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{product: "RabbitMQ", version: version, waiting: 5}
+			s.consume = func(c *scriptConn, tag string, _ uint16, _ []byte) {
+				c.begin(tag, true)
+				c.send(1, 2, wire.AppendContentHeaderPayload(nil, 1))
+				c.hangUp()
+			}
+			c, stop := s.start(t, Config{Mode: source.Drain})
+			defer stop()
+			time.Sleep(30 * time.Second)
+			synctest.Wait()
+			st := c.Status()
+			if n := s.dialled.Load(); n < 12 || n > 31 || st.State != source.Reconnecting || st.Kind != KindLost {
+				t.Errorf("%d connections in 30 s, %s: %s", n, st.State, st.Error)
+			}
+		})
+	}
+}
+
+// TestPartOfAMessage: a broker that sends a part of a message and nothing after that is left, and
+// said to fail while it delivers when that happens again.
+func TestPartOfAMessage(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		part func(c *scriptConn)
+	}{
+		{"basic.deliver", func(*scriptConn) {}},
+		{"content header", func(c *scriptConn) { c.send(1, 2, wire.AppendContentHeaderPayload(nil, 2)) }},
+		{"half of the body", func(c *scriptConn) {
+			c.send(1, 2, wire.AppendContentHeaderPayload(nil, 2))
+			c.send(1, 3, []byte("b"))
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{product: "other", version: "1", waiting: 5}
+				s.consume = func(c *scriptConn, tag string, _ uint16, _ []byte) {
+					c.begin(tag, false)
+					tc.part(c)
+				}
+				c, stop := s.start(t, Config{Mode: source.Drain})
+				defer stop()
+				is := func(after time.Duration, state source.State, kind source.ErrorKind, words string) {
+					t.Helper()
+					time.Sleep(after)
+					synctest.Wait()
+					st := c.Status()
+					if st.State != state || st.Kind != kind || !strings.Contains(st.Error, words) || st.Stored != 0 {
+						t.Errorf("%s, %s: %s", st.State, st.Kind, st.Error)
+					}
+				}
+				is(19*time.Second, source.Consuming, "", "")
+				is(1500*time.Millisecond, source.Reconnecting, KindLost, "and nothing more of it for 20s")
+				is(22*time.Second, source.Reconnecting, KindUndeliverable, "fails while delivering what is at the head")
+			})
+		})
 	}
 }
 

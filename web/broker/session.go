@@ -69,7 +69,7 @@ func (c *Consumer) session(ctx context.Context) (attempt, *Error) {
 		e = s.run(ctx)
 	}
 	c.delivered.finish(s.sink)
-	s.attempt.arrived = s.sink.arrived.Load() > 0
+	s.attempt.arrived, s.attempt.begun = s.sink.arrived.Load() > 0, s.sink.begun.Load()
 	s.attempt.single, s.attempt.counts, s.attempt.limit = s.width == 1, s.facts.counts(), s.facts.DeliveryLimit
 	return s.attempt, e
 }

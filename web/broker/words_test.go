@@ -105,6 +105,66 @@ func TestPeersThatAreNoBroker(t *testing.T) {
 	}
 }
 
+// TestOnlyACancelIsCalledADeletedQueue: a channel or connection that merely closes ends the
+// consumer, too.
+func TestOnlyACancelIsCalledADeletedQueue(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		end   func(c *scriptConn, tag string)
+		kind  source.ErrorKind
+		words string
+	}{
+		{"cancel", func(c *scriptConn, tag string) {
+			c.method(1, 60, 30, append(append([]byte{byte(len(tag))}, tag...), 1))
+		}, KindCancelled, "was deleted"},
+		{"connection.close", func(c *scriptConn, _ string) {
+			c.close(0, 320, "CONNECTION_FORCED - bye")
+		}, KindClosed, "closed the connection (320): bye"},
+		{"channel.close", func(c *scriptConn, _ string) {
+			c.close(1, 406, "PRECONDITION_FAILED - no")
+		}, KindPrecondition, "(406): no"},
+		{"hang-up", func(c *scriptConn, _ string) { c.hangUp() }, KindLost, "broker.example:5672"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for range 20 { // which of the ends is noticed first is chance
+				synctest.Test(t, func(t *testing.T) {
+					s := &script{product: "other", version: "1"}
+					s.consume = func(c *scriptConn, tag string, _ uint16, _ []byte) {
+						c.deliver(tag, false, nil)
+						tc.end(c, tag)
+					}
+					c, stop := s.start(t, Config{Mode: source.Drain})
+					defer stop()
+					time.Sleep(500 * time.Millisecond)
+					synctest.Wait()
+					if st := c.Status(); st.Kind != tc.kind || !strings.Contains(st.Error, tc.words) {
+						t.Errorf("%s: %s", st.Kind, st.Error)
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestBrokerThatTakesNothingAnyMore: the library holds its locks while it writes, so it would not
+// even hear that the broker closes the connection.
+func TestBrokerThatTakesNothingAnyMore(t *testing.T) {
+	s := &script{product: "other", version: "1"}
+	over := make(chan struct{})
+	s.consume = func(c *scriptConn, tag string, _ uint16, _ []byte) {
+		c.deliver(tag, false, nil)
+		c.close(0, 320, "CONNECTION_FORCED - bye")
+		<-over // and reads no octet
+	}
+	c, stop := s.start(t, Config{Mode: source.Drain, Heartbeat: 50 * time.Millisecond})
+	until(t, "the connection is given up", func() bool { return c.Status().State == source.Reconnecting })
+	if st := c.Status(); st.Kind != KindLost && st.Kind != KindClosed {
+		t.Errorf("%s: %s", st.Kind, st.Error)
+	}
+	close(over)
+	stop()
+}
+
 // TestStreamWithoutARunningReplicaIsTriedSoonAgain: a restart of the node mends that, and so it is
 // no refusal.
 func TestStreamWithoutARunningReplicaIsTriedSoonAgain(t *testing.T) {

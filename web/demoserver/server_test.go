@@ -20,7 +20,7 @@ import (
 	"github.com/headerglass/headerglass/web/eventually"
 )
 
-const patience = 10 * time.Second
+const patience = time.Minute
 
 func listen(t *testing.T, cfg Config) *Server {
 	t.Helper()
@@ -520,7 +520,7 @@ func TestHeartbeatsBothWays(t *testing.T) {
 			beats++
 		}
 	}
-	if took := time.Since(began); beats < 2 || took < time.Second || took > 4*time.Second {
+	if took := time.Since(began); beats < 2 || took < time.Second {
 		t.Errorf("%d heartbeats in %s", beats, took)
 	}
 }
