@@ -45,7 +45,7 @@ func (m *memoryStore) begin(d *wire.Delivery, now time.Time) {
 		}
 	}
 	if m.before.print != nil {
-		m.before.print.begin(d)
+		m.before.print.begin(d, now)
 	}
 	if !m.skip {
 		m.writer.Begin(d, now)

@@ -181,7 +181,7 @@ func (sp *spooler) unknown(batch []spooled) (news []fresh, err error) {
 		var print uint64
 		if m.recent != nil {
 			d := x.record.Delivery()
-			m.print.begin(&d)
+			m.print.begin(&d, x.record.Received())
 			if err := x.record.Body(m.print.body); err != nil {
 				return append(news, fresh{index: i}), err
 			}

@@ -33,6 +33,7 @@ func (s *session) prepare() *Error {
 		}
 		c.status.queueType(s.facts.Type)
 	}
+	c.delivered.print.stampedBy(s.broker(), s.facts.Type)
 	s.facts.complete(c.status.rabbitMQ(4, 0))
 	c.status.limit(s.facts.DeliveryLimit)
 	c.status.note(s.notes()...)
