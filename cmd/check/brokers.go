@@ -60,7 +60,7 @@ func installQpid(ctx context.Context, out io.Writer) error {
 
 // brokersTimeout is for each run of the broker tests, which take about five minutes. A test that
 // hangs shows its goroutines then.
-const brokersTimeout = "8m"
+const brokersTimeout = "10m"
 
 // checkBrokers runs the tests of the package that reads brokers again, once with RabbitMQ 4 in
 // place of the installed RabbitMQ, and those against Qpid Broker-J.

@@ -123,6 +123,8 @@ func causeOf(kind source.ErrorKind, from error) cause {
 type evidence struct {
 	err   error  // of the first Read or Write that failed
 	begin []byte // the first octets that arrived
+	// uncertified says that the broker asked for a client certificate, and there was none.
+	uncertified bool
 }
 
 func (c *Consumer) sentence(p phase, err error, seen evidence) (source.ErrorKind, string) {
@@ -161,6 +163,9 @@ func (c *Consumer) handshakeSentence(address string, err error, seen evidence) (
 			"%s speaks another version of AMQP (it answers with %s) and not 0-9-1", address, version(begin[4:8]))
 	case strings.HasPrefix(begin, "HTTP"):
 		return KindProtocol, fmt.Sprintf("%s answers with HTTP and not with AMQP: is that another port's number?", address)
+	case begin == "" && seen.uncertified:
+		return KindTLS, fmt.Sprintf(
+			"%s asks for a client certificate, and closed the connection when none was given", address)
 	case begin == "" && c.endpoint.secure:
 		return KindProtocol, fmt.Sprintf("%s closed the connection without an answer to the AMQP header", address)
 	case begin == "" || begin[0] == tlsAlert && !c.endpoint.secure:

@@ -135,8 +135,8 @@ func TestLastingFingerprintDependsOnItsKeyAlone(t *testing.T) {
 	}
 }
 
-// TestDrainOfStampedMessages: one that comes again with another time of delivery is stored once; one
-// that differs in a time that came with it is another.
+// TestDrainOfStampedMessages: one that comes again with another time of delivery is stored once;
+// one that differs in a time that came with it is another.
 func TestDrainOfStampedMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{product: "RabbitMQ", version: "4.2.0", waiting: 3}
@@ -169,7 +169,7 @@ func TestDrainOfStampedMessages(t *testing.T) {
 		defer stop()
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		// First that of now and one of an hour before; then both again, and one of two hours before.
+		// First one of now and one of an hour before; then both again, and one of two hours.
 		if st := c.Status(); s.dialled.Load() != 2 || st.Stored != 3 || st.Known != 2 {
 			t.Errorf("%d connections, %d stored, %d known", s.dialled.Load(), st.Stored, st.Known)
 		}

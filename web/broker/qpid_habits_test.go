@@ -3,12 +3,16 @@
 package broker
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"testing"
 
 	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/web"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 // TestQpidPeekTakesNothing: another consumer gets everything at once, and nothing is flagged as
@@ -102,15 +106,47 @@ func TestQpidQueueDeleted(t *testing.T) {
 			c.publish(t, "", "q", 0, 5)
 			r := run(t, Config{URL: c.url(), Queue: "q", Mode: mode, AcceptLoss: true})
 			r.untilStored(t, 5)
+			ready := readiness(t, r)
+			if code, text := ready(); code != http.StatusOK {
+				t.Errorf("while it reads: %d %s", code, text)
+			}
 			c.qpid.Do(t, http.MethodDelete, "queue/"+c.vhost+"/"+c.vhost+"/q", nil)
-			if st := r.untilKind(t, KindNotFound); st.State.Ready() {
-				t.Errorf("%+v", st)
+			r.untilKind(t, KindNotFound)
+			if code, text := ready(); code != http.StatusServiceUnavailable {
+				t.Errorf("without the queue: %d %s", code, text)
 			}
 			c.declare(t, "q", nil)
 			c.publish(t, "", "q", 50, 1)
 			r.untilStored(t, 6)
 			r.untilState(t, source.Consuming)
+			if code, text := ready(); code != http.StatusOK {
+				t.Errorf("when it is there again: %d %s", code, text)
+			}
 		})
+	}
+}
+
+// readiness asks the explorer of r for /readyz.
+func readiness(t *testing.T, r *running) func() (code int, text string) {
+	t.Helper()
+	site, err := web.New(web.Config{Source: sources.Source{Archive: r.archive, Status: r.Status}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(site.Close)
+	server := httptest.NewServer(site.Handler())
+	t.Cleanup(server.Close)
+	return func() (int, string) {
+		resp, err := server.Client().Get(server.URL + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(text)
 	}
 }
 

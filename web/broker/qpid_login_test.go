@@ -41,6 +41,30 @@ func TestQpidLogin(t *testing.T) {
 	}
 }
 
+// TestQpidClientCertificate: EXTERNAL takes the user's name from it, and without one there is a
+// sentence.
+func TestQpidClientCertificate(t *testing.T) {
+	c := dialQpid(t)
+	c.declare(t, "q", nil)
+	c.publish(t, "", "q", 0, 3)
+	dir := t.TempDir()
+	cfg := Config{URL: c.qpid.URL(rabbittest.QpidTLS, c.vhost), CAFile: c.qpid.CA.File(dir), Queue: "q"}
+	bare := run(t, cfg)
+	until(t, "it has failed", func() bool { return bare.Status().Error != "" })
+	if st := bare.Status(); st.Kind != KindTLS || !strings.Contains(st.Error, "asks for a client certificate") {
+		t.Errorf("%s: %s", st.Kind, st.Error)
+	}
+	var err error
+	if cfg.CertFile, cfg.KeyFile, err = c.qpid.CA.Issue(dir, "client", "robot"); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, cfg)
+	r.untilStored(t, 3)
+	if st := r.Status(); !strings.HasPrefix(st.URL, "amqps://127.0.0.1:") {
+		t.Errorf("it names a user: %s", st.URL)
+	}
+}
+
 // TestQpidErrorsInWords: each failure has words and a kind of its own.
 func TestQpidErrorsInWords(t *testing.T) {
 	c := dialQpid(t)

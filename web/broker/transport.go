@@ -51,10 +51,12 @@ type watched struct {
 	// ever, as a broker lets publishers wait.
 	patience  time.Duration
 	handshake *handshake // the same connection
-	mu        sync.Mutex
-	err       error
-	heard     time.Time // when something was read last
-	begin     []byte    // the first octets that arrived, no more than say which protocol it is
+	// uncertified says that the broker asked for a client certificate, and there was none.
+	uncertified bool
+	mu          sync.Mutex
+	err         error
+	heard       time.Time // when something was read last
+	begin       []byte    // the first octets that arrived, no more than say which protocol it is
 }
 
 func (w *watched) note(err error) {
@@ -71,7 +73,7 @@ func (w *watched) note(err error) {
 func (w *watched) seen() evidence {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return evidence{w.err, w.begin}
+	return evidence{w.err, w.begin, w.uncertified}
 }
 
 // beginning keeps the first octets of what arrives.
@@ -152,11 +154,18 @@ func (c *Consumer) dial(ctx context.Context) (*watched, *Error) {
 	if err != nil {
 		return nil, c.explain(phaseDial, err, evidence{})
 	}
+	uncertified := false
 	if e.secure {
 		cfg, err := e.tlsConfig()
 		if err != nil {
 			_ = nc.Close()
 			return nil, &Error{Kind: KindConfig, Msg: err.Error(), Err: err}
+		}
+		if len(cfg.Certificates) == 0 && cfg.GetClientCertificate == nil {
+			cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				uncertified = true
+				return &tls.Certificate{}, nil // none
+			}
 		}
 		client := tls.Client(nc, cfg)
 		if err := client.HandshakeContext(ctx); err != nil {
@@ -169,7 +178,7 @@ func (c *Consumer) dial(ctx context.Context) (*watched, *Error) {
 		_ = nc.SetDeadline(deadline) // the library clears it after the handshake
 	}
 	shake := &handshake{Conn: nc}
-	return &watched{Conn: shake, handshake: shake}, nil
+	return &watched{Conn: shake, handshake: shake, uncertified: uncertified}, nil
 }
 
 // open opens the AMQP connection. The library speaks through t, which stands on raw; the caller

@@ -50,6 +50,7 @@ func TestPeersThatAreNoBroker(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
+	authority := ca.File(dir)
 	cert, key, err := ca.Issue(dir, "server", "server", "127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +95,7 @@ func TestPeersThatAreNoBroker(t *testing.T) {
 				cfg.DialTimeout = patience // the answer counts, not how soon it comes
 			}
 			if tc.scheme == "amqps" {
-				cfg.CAFile = ca.File(dir)
+				cfg.CAFile = authority
 			}
 			r := run(t, cfg)
 			until(t, "it has failed", func() bool { return r.Status().Error != "" })

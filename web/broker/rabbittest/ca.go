@@ -1,9 +1,11 @@
 package rabbittest
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -66,6 +68,21 @@ func (ca *CA) IssueUntil(
 	if err != nil {
 		return "", "", err
 	}
+	return ca.issue(key, dir, name, commonName, notAfter, hosts)
+}
+
+// IssueRSA is Issue with an RSA key: Qpid reads no other from a file.
+func (ca *CA) IssueRSA(dir, name, commonName string, hosts ...string) (certFile, keyFile string, err error) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return "", "", err
+	}
+	return ca.issue(key, dir, name, commonName, time.Now().Add(24*time.Hour), hosts)
+}
+
+func (ca *CA) issue(
+	key crypto.Signer, dir, name, commonName string, notAfter time.Time, hosts []string,
+) (certFile, keyFile string, err error) {
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
 	if err != nil {
 		return "", "", err
@@ -85,7 +102,7 @@ func (ca *CA) IssueUntil(
 			template.DNSNames = append(template.DNSNames, h)
 		}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, ca.cert, &key.PublicKey, ca.key)
+	der, err := x509.CreateCertificate(rand.Reader, template, ca.cert, key.Public(), ca.key)
 	if err != nil {
 		return "", "", err
 	}

@@ -50,11 +50,13 @@ const (
 	QpidSCRAM1    QpidPort = "scram1"
 	QpidSCRAM256  QpidPort = "scram256"
 	QpidAnonymous QpidPort = "anonymous"
+	QpidTLS       QpidPort = "tls" // with a client certificate and EXTERNAL
 	qpidHTTP      QpidPort = "http"
 )
 
 // Qpid is a running Qpid Broker-J. What is durable in it survives Kill.
 type Qpid struct {
+	CA        *CA // signed the server's certificate, and is trusted to sign those of clients
 	dir, jars string
 	ports     map[QpidPort]int
 	java      *exec.Cmd
@@ -128,8 +130,16 @@ func StartQpid(jars string) (*Qpid, error) {
 }
 
 func (q *Qpid) prepare() error {
-	config := qpidConfig
-	for _, p := range []QpidPort{QpidPlain, QpidCRAM, QpidSCRAM1, QpidSCRAM256, QpidAnonymous, qpidHTTP} {
+	var err error
+	if q.CA, err = NewCA(); err != nil {
+		return err
+	}
+	q.CA.File(q.dir)
+	if _, _, err := q.CA.IssueRSA(q.dir, "server", "localhost", "localhost", "127.0.0.1"); err != nil {
+		return err
+	}
+	config := strings.ReplaceAll(qpidConfig, "{dir}", q.dir)
+	for _, p := range []QpidPort{QpidPlain, QpidCRAM, QpidSCRAM1, QpidSCRAM256, QpidAnonymous, QpidTLS, qpidHTTP} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return err
@@ -231,6 +241,9 @@ func (q *Qpid) URL(port QpidPort, vhost string) string {
 	u := url.URL{
 		Scheme: "amqp", User: url.UserPassword(Username, Password), Path: "/" + vhost,
 		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(q.ports[port])),
+	}
+	if port == QpidTLS {
+		u.Scheme, u.User = "amqps", nil
 	}
 	return u.String()
 }
