@@ -6,13 +6,13 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 )
 
-// Filters of other worlds name a message's properties as words: JMS, and RabbitMQ's SQL filters for
-// AMQP 1.0. Such a word means the header of exactly that name, and the property where a message has
-// no such header.
+// Filters of other worlds name a message's properties as words: JMS, Artemis, and RabbitMQ's SQL
+// filters for AMQP 1.0. Such a word means the header of exactly that name, and the property where a
+// message has no such header.
 
 // hasAlias reports whether a bare word is such a name.
 func hasAlias(word string) bool {
-	if !strings.HasPrefix(word, "JMS") && !strings.Contains(word, ".") {
+	if !mayBeAlias(word) {
 		return false
 	}
 	section, rest := cutSection(word)
@@ -22,6 +22,10 @@ func hasAlias(word string) bool {
 	_, found := aliasOf(word)
 	_, missing := notInAMQP091(word)
 	return found || missing
+}
+
+func mayBeAlias(word string) bool {
+	return strings.HasPrefix(word, "JMS") || strings.HasPrefix(word, "AMQ") || strings.Contains(word, ".")
 }
 
 // alias gives the condition what its name means besides a header; its error says that AMQP 0-9-1
@@ -58,7 +62,7 @@ func cutSection(word string) (section, rest string) {
 
 // aliasOf is the property that a word means.
 func aliasOf(word string) (property, bool) {
-	if !strings.HasPrefix(word, "JMS") && !strings.Contains(word, ".") {
+	if !mayBeAlias(word) {
 		return property{}, false
 	}
 	section, name := cutSection(word)
@@ -78,6 +82,11 @@ func aliasOf(word string) (property, bool) {
 			"JMSXAppID":        "app_id",
 			"JMSTimestamp":     "timestamp",
 			"JMSDeliveryMode":  "delivery_mode",
+			"AMQUserID":        "message_id",
+			"AMQPriority":      "priority",
+			"AMQExpiration":    "expiration",
+			"AMQTimestamp":     "timestamp",
+			"AMQDurable":       "delivery_mode",
 		}[word]
 	case "p":
 		of = map[string]string{
@@ -108,11 +117,18 @@ func aliasOf(word string) (property, bool) {
 	switch {
 	case of == "timestamp":
 		alias.load = func(s *Scratch, d *datum) presence { return inMilliseconds(load(s, d), d) }
-	case word == "JMSDeliveryMode":
+	case word == "JMSDeliveryMode", word == "AMQDurable":
+		modes := [...]string{1: "NON_PERSISTENT", 2: "PERSISTENT"}
+		if word == "AMQDurable" {
+			modes = [...]string{1: "NON_DURABLE", 2: "DURABLE"}
+		}
 		alias.load = func(s *Scratch, d *datum) presence {
 			p := load(s, d)
 			if p == present {
-				mode := map[int64]string{1: "NON_PERSISTENT", 2: "PERSISTENT"}[d.int]
+				mode := ""
+				if 0 <= d.int && d.int < int64(len(modes)) {
+					mode = modes[d.int]
+				}
 				*d = datum{class: classText, bytes: []byte(mode), removed: d.removed}
 			}
 			return p

@@ -14,6 +14,7 @@ type testMessage struct {
 	redelivered   bool
 	received      time.Time
 	bodySize      uint64
+	body          []byte // what is kept
 	props         []wire.Property
 	table         []byte
 }
@@ -32,6 +33,7 @@ func appendMessage(w *archive.Writer, m *testMessage) uint64 {
 		Header:      wire.AppendContentHeaderPayload(nil, m.bodySize, props...),
 		BodySize:    m.bodySize,
 	}, m.received)
+	w.Body(m.body)
 	return w.Commit()
 }
 

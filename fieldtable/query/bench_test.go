@@ -52,6 +52,7 @@ func BenchmarkQueries(b *testing.B) {
 		for _, filter := range []string{
 			"x-death", "NOT x-death AND tenant", "tenant = 't7'", "tenant=t7", "retries > 2", "x-death[*].reason = rejected",
 			"$routing_key = acme.orders.created", "$message_id = x", "malformed()", "missing", "tenant LIKE '%7'",
+			"retries * 2 > 5", "retries + 1 = $priority", "anywhere('5f2b7f3e-none')", "anywhere('4711')",
 		} {
 			q := compile(b, filter)
 			b.Run(fmt.Sprintf("%d/count/%s", size, filter), func(b *testing.B) {

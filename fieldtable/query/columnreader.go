@@ -38,7 +38,7 @@ const (
 const maxColumnValue = 256
 
 // columnable reports whether c names one value that columns are kept of. There is none of what is
-// another number in each message.
+// another number in each message, nor of bodies, which are large.
 func columnable(c *condition) bool {
 	for _, s := range c.path.steps {
 		if s.index == each {
@@ -47,7 +47,7 @@ func columnable(c *condition) bool {
 	}
 	if c.prop != nil {
 		switch c.prop.name {
-		case "received", "seq", "delivery_tag":
+		case "received", "seq", "delivery_tag", bodyProperty:
 			return false
 		}
 		return c.prop.kind != propertyPresence

@@ -131,10 +131,13 @@ func (c *condition) shape(v *shapeView) truths {
 }
 
 func (c *condition) cost() cost {
-	if c.prop != nil {
-		return costFacts
+	switch {
+	case c.prop == nil:
+		return costTable
+	case c.prop.name == bodyProperty:
+		return costWalk
 	}
-	return costTable
+	return costFacts
 }
 
 // operand is the path or property as it is written.

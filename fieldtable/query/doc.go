@@ -7,19 +7,21 @@
 //	or        = and { OR and }
 //	and       = not { AND not }
 //	not       = NOT not | "(" or ")" | condition
-//	condition = operand [ comparison right
-//	          | [ NOT ] LIKE value [ ESCAPE text ]
-//	          | [ NOT ] MATCHES text
-//	          | [ NOT ] IN "(" value { "," value } ")"
-//	          | [ NOT ] BETWEEN right AND right
-//	          | IS [ NOT ] NULL ]
-//	          | sum ( comparison sum | [ NOT ] BETWEEN sum AND sum | [ NOT ] IN "(" sum { "," sum } ")" )
+//	condition = operand [ comparison right | tests
+//	          | [ NOT ] IN "(" right { "," right } ")"
+//	          | [ NOT ] BETWEEN right AND right ]
+//	          | sum ( comparison sum | tests | [ NOT ] BETWEEN sum AND sum | [ NOT ] IN "(" sum { "," sum } ")" )
+//	          | "(" or ")" IS [ NOT ] NULL
 //	          | EXISTS "(" operand ")"
+//	          | anywhere "(" value ")"
+//	          | contains "(" operand "," value ")"
 //	          | type "(" path ")" ( ( "=" | "<>" ) value | [ NOT ] IN "(" value … ")" )
 //	          | duplicate "(" [ name ] ")"
 //	          | malformed "(" ")"
 //	          | TRUE | FALSE
-//	comparison = "=" | "<>" | "<" | "<=" | ">" | ">=" ; also == and !=
+//	tests     = [ NOT ] LIKE value [ ESCAPE text ] | [ NOT ] CONTAINS value | [ NOT ] MATCHES text
+//	          | IS [ NOT ] NULL
+//	comparison = "=" | "<>" | "<" | "<=" | ">" | ">=" ; also == and !=, and a colon for =
 //	right     = value | sum
 //	sum       = product { ( "+" | "-" ) product }
 //	product   = signed { ( "*" | "/" | "%" ) signed }
@@ -28,7 +30,7 @@
 //	operand   = path | property
 //	path      = name { "." name | "[" index "]" | "[*]" }
 //	value     = number | word | quoted | text
-//	name      = word | quoted | "[" any characters but "]" "]"
+//	name      = word | quoted | "[" any characters, ]] for a ] "]"
 //
 // A word is a run of letters, digits and -_.:$#@/. A quoted word stands in double
 // quotes and may hold anything; \" \\ and \xNN (one byte) are its escapes. Text
@@ -38,9 +40,10 @@
 // White space may hold comments: from -- and a space to the end of the line, and /* … */.
 //
 // On the right of a header or property, a word alone is a value. Everywhere else in a sum a word is
-// a header's name, as it is on the right in parentheses or brackets. Since names may hold - and /,
-// these operators need a space before them. What has a value on the left and a header on the right
-// is turned round; BETWEEN and IN with sums are written as comparisons.
+// a header's name, as it is on the right in parentheses or brackets; with a - before it, it is the
+// opposite of that header. Since names may hold - and /, these operators need a space before them.
+// What has a value on the left and a header on the right is turned round; BETWEEN and IN with sums
+// are written as comparisons, CONTAINS is written with LIKE.
 //
 // In a path, the first name is bare or quoted, and a dot in a bare one belongs to
 // it: "stamps".group is a field of the table stamps, stamps.group a header.
@@ -80,14 +83,19 @@
 //
 // JMSType, JMSPriority, JMSCorrelationID, JMSMessageID, JMSReplyTo, JMSTimestamp (ms),
 // JMSDeliveryMode ('PERSISTENT' or 'NON_PERSISTENT'), JMSExpiration, JMSRedelivered, JMSXUserID and
-// JMSXAppID mean the header of that name, and the property where a message has none. So do the
-// sections of RabbitMQ's SQL filters: p.x and properties.x, h.x and header.x; a.x and
-// application_properties.x mean the header x. In double quotes each is only a header's name. What
-// AMQP 0-9-1 does not have, such as p.subject, is refused.
+// JMSXAppID mean the header of that name, and the property where a message has none. So do
+// Artemis's AMQUserID, AMQPriority, AMQExpiration, AMQTimestamp and AMQDurable, and the sections of
+// RabbitMQ's SQL filters: p.x and properties.x, h.x and header.x; a.x and application_properties.x
+// mean the header x. In double quotes each is only a header's name. What AMQP 0-9-1 does not have,
+// such as p.subject, is refused.
 //
 // # Logic
 //
 // A header by itself is no where it is a boolean that is false, and yes where it is anything else.
+//
+// anywhere looks for a text in the names and values of headers at any depth, the exchange, the
+// routing key and the properties that are text. A value is what is displayed of it; octets are text
+// too. Letters may be of either case, which they may not anywhere else.
 //
 // Conditions are yes, no or unknown, as in SQL. A comparison is unknown where its
 // value is absent or void, and < and > are unknown for values that have no order;

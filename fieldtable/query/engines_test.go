@@ -146,7 +146,23 @@ func jmsCases() []engineCase {
 		{"-17 / 4 = -4.25", true, ""},
 		{"n / 0 = 1", false, ""},
 		{"n / 0 <> 1", false, ""},
-		{"-n = -5", true, "-n is a name, as names may begin with -; a note offers - n = -5"},
+		{"-n = -5", true, ""},
+		{"6 - -n = 11", true, ""},
+		{"6 + -n = 1", true, ""},
+		{"-(-n) = 5", true, ""},
+		{"+car = 'blue'", false, ""},
+		{"+n = 5", true, ""},
+		{"phrase LIKE '%it%_s' ESCAPE '%'", true, ""},
+		{"phrase LIKE '100_% __f%'  ESCAPE '_'", false, ""},
+		{"'abc' LIKE 'a%'", true, ""},
+		{"'a' IS NULL", false, ""},
+		{"n + 1 IS NOT NULL", true, ""},
+		{"missing + 1 IS NULL", true, ""},
+		{"m IN (n - 2, 7)", true, ""},
+		{"m NOT IN (n - 1, 7)", true, ""},
+		{"(missing = 1) IS NULL", true, ""},
+		{"(n BETWEEN 1 AND missing) IS NULL", false, "missing is text there, as every word on the right"},
+		{"(n = 5) IS NOT NULL", true, ""},
 		{"- n = -5", true, ""},
 		{"+5 = n", true, ""},
 		{"price = 19.99", true, ""},
@@ -212,6 +228,22 @@ func brokerJCases() []engineCase {
 	}
 }
 
+// artemisCases follow Artemis's documentation of filter expressions, which has names of its own.
+func artemisCases() []engineCase {
+	return []engineCase{
+		{"AMQPriority = 7", true, ""},
+		{"AMQDurable = 'DURABLE'", true, ""},
+		{"AMQDurable = 'NON_DURABLE'", false, ""},
+		{"AMQTimestamp = 1700000000000", true, ""},
+		{"AMQUserID = 'ID:42'", true, ""},
+		{"AMQExpiration > 0", true, ""},
+	}
+}
+
+func TestSelectorsOfArtemis(t *testing.T) {
+	runEngine(t, artemisCases(), 100)
+}
+
 func TestSelectorsOfBrokerJ(t *testing.T) {
 	runEngine(t, brokerJCases(), 65)
 }
@@ -251,6 +283,9 @@ func sqlCases() []engineCase {
 		{"car /* colour */ = 'blue'", true, ""},
 		{"car\f=\t'blue'", true, ""},
 		{"[car] = 'blue'", true, ""},
+		{"[a]]b[[] IS NULL", true, ""},
+		{`"" = empty OR car = "bl""ue"`, false, `"" is a header's name on the left`},
+		{`phrase <> "100""%"`, true, ""},
 		{"car = \"blue\"", true, ""},
 	}
 }
@@ -266,11 +301,13 @@ func TestSelectorsRefusedWithAReason(t *testing.T) {
 		{"properties.group_sequence > 1", "AMQP 0-9-1 has no group sequence"},
 		{"p.to = 'x'", "AMQP 0-9-1 has no to"},
 		{"h.first_acquirer", "AMQP 0-9-1 has no first acquirer"},
-		{"XPATH '//book'", "Write AND or OR"},
+		{"XPATH '//book'", "not into the body"},
 		{"XPATH('//book')", "not into the body"},
 		{"REGEX('^a', car)", "MATCHES"},
 		{"UPPER(car) = 'BLUE'", "(?i)"},
 		{"n = 0777", "octal"},
+		{"0777L = n", "write 777 for the number"},
+		{"+car", "Expected a comparison"},
 		{"car = NULL", "IS NULL"},
 		{"n == 5 == 5", "one operator"},
 	} {

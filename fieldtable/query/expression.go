@@ -348,29 +348,39 @@ func exactly(op byte, class resultClass, x, y *big.Rat) result {
 	return exactResult(class, r.Sub(x, r.Mul(r, y)))
 }
 
-// opposite is a minus before an expression, such as
+// signedExpression is a sign before an expression, such as
 //
 //	-(a + b)
-type opposite struct{ of expression }
-
-func (o *opposite) conditions(visit func(*condition)) { o.of.conditions(visit) }
-
-func (o *opposite) append(dst []byte, strength int) []byte {
-	return o.of.append(append(dst, "- "...), bindsSign)
+//
+// With a plus it is the number that the expression is, and unknown where that is none.
+type signedExpression struct {
+	minus bool
+	of    expression
 }
 
-func (o *opposite) value(s *Scratch) result {
-	x := o.of.value(s)
+func (e *signedExpression) conditions(visit func(*condition)) { e.of.conditions(visit) }
+
+func (e *signedExpression) append(dst []byte, strength int) []byte {
+	sign := "+ "
+	if e.minus {
+		sign = "- "
+	}
+	return e.of.append(append(dst, sign...), bindsSign)
+}
+
+func (e *signedExpression) value(s *Scratch) result {
+	x := e.of.value(s)
 	if x.state != isYes {
 		return x
 	}
 	x, ok := x.asNumber()
-	if !ok {
+	switch {
+	case !ok:
 		return unknownResult()
-	}
-	if x.class > resultDecimal {
+	case !e.minus:
+	case x.class > resultDecimal:
 		x.float = -x.float
-	} else {
+	default:
 		x.exact = new(big.Rat).Neg(x.exact)
 	}
 	return x
@@ -411,25 +421,29 @@ func (c *calculation) eval(s *Scratch) truths {
 
 // shape rules a message out that has no value for one of the operands.
 func (c *calculation) shape(v *shapeView) truths {
-	t := anyTruth
-	for _, e := range []expression{c.left, c.right} {
-		e.conditions(func(of *condition) {
-			if of.prop != nil || of.also != nil || v.shape.Damaged {
-				return
-			}
-			if tag, found := v.shape.Tag(of.path.name); !found || v.dialect.Kind(tag) == fieldtable.KindVoid {
-				t = isUnknown
-			}
-		})
+	if v.lacks(c.left) || v.lacks(c.right) {
+		return isUnknown
 	}
-	return t
+	return anyTruth
 }
 
-func (c *calculation) cost() cost {
+// lacks reports whether the expression is unknown for every message of the shape.
+func (v *shapeView) lacks(e expression) (lacks bool) {
+	e.conditions(func(of *condition) {
+		if of.prop != nil || of.also != nil || v.shape.Damaged {
+			return
+		}
+		tag, found := v.shape.Tag(of.path.name)
+		lacks = lacks || !found || v.dialect.Kind(tag) == fieldtable.KindVoid
+	})
+	return lacks
+}
+
+func (c *calculation) cost() cost { return max(costOf(c.left), costOf(c.right)) }
+
+func costOf(e expression) cost {
 	most := costFacts
-	for _, e := range []expression{c.left, c.right} {
-		e.conditions(func(of *condition) { most = max(most, of.cost()) })
-	}
+	e.conditions(func(of *condition) { most = max(most, of.cost()) })
 	return most
 }
 

@@ -52,8 +52,16 @@ func beginsOperand(t token) bool {
 
 // isSign reports whether a sign stands here that belongs to what comes after it.
 func (p *parser) isSign() bool {
+	return p.isLoneSign() || p.tok.kind == tokWord && beginsWithMinus(p.tok.text)
+}
+
+func (p *parser) isLoneSign() bool {
 	return (p.tok.is("+") || p.tok.kind == tokWord && p.tok.text == "-") && beginsOperand(p.peek())
 }
+
+// beginsWithMinus reports whether a word is a minus and the name after it, except where it is a
+// value on the right. A header whose name begins so is written in double quotes.
+func beginsWithMinus(word string) bool { return len(word) > 1 && word[0] == '-' && !isNumeric(word) }
 
 // isMoment reports whether NOW() or UTC() stands here.
 func (p *parser) isMoment() bool {
@@ -62,7 +70,7 @@ func (p *parser) isMoment() bool {
 
 // beginsExpression reports whether what stands on the right of a header is more than a value.
 func (p *parser) beginsExpression() bool {
-	if p.tok.is("(") || p.tok.is("[") || p.isSign() || p.isMoment() {
+	if p.tok.is("(") || p.tok.is("[") || p.isLoneSign() || p.isMoment() {
 		return true
 	}
 	if p.headerWord != "" && p.tok.kind == tokWord && p.tok.text == p.headerWord {
@@ -81,12 +89,29 @@ func (p *parser) beginsExpression() bool {
 
 // isValueGroup reports whether the parenthesis here holds a value, by what stands after its end.
 func (p *parser) isValueGroup() bool {
+	t := p.afterGroup()
+	if _, ok := operatorOf(t); ok || t.kind == tokOp {
+		return true
+	}
+	for _, keyword := range []string{"LIKE", "IN", "BETWEEN", "IS", "NOT", "MATCHES", "REGEXP", "CONTAINS"} {
+		if t.keyword(keyword) {
+			return true
+		}
+	}
+	return false
+}
+
+// closedBy reports whether the keyword stands after the parenthesis here.
+func (p *parser) closedBy(keyword string) bool { return p.afterGroup().keyword(keyword) }
+
+// afterGroup is the token after the parenthesis that opens here; tokEnd where none can be read.
+func (p *parser) afterGroup() token {
 	l := p.lex
 	for depth := 1; depth > 0; {
 		t, err := l.next()
 		switch {
 		case err != nil || t.kind == tokEnd:
-			return false
+			return token{}
 		case t.is("("):
 			depth++
 		case t.is(")"):
@@ -95,17 +120,9 @@ func (p *parser) isValueGroup() bool {
 	}
 	t, err := l.next()
 	if err != nil {
-		return false
+		return token{}
 	}
-	if _, ok := operatorOf(t); ok || t.kind == tokOp {
-		return true
-	}
-	for _, keyword := range []string{"LIKE", "IN", "BETWEEN", "IS", "NOT", "MATCHES"} {
-		if t.keyword(keyword) {
-			return true
-		}
-	}
-	return false
+	return t
 }
 
 // sum reads an expression; first is its first operand if that has been read.
@@ -154,15 +171,18 @@ func (p *parser) signed() (expression, *Error) {
 	if err := p.enter(p.tok); err != nil {
 		return nil, err
 	}
-	if err := p.advance(); err != nil {
+	if err := p.takeOperator(); err != nil {
 		return nil, err
 	}
 	e, err := p.signed()
 	p.depth--
-	if err == nil && minus {
-		e = &opposite{e}
+	if err != nil {
+		return nil, err
 	}
-	return e, err
+	if c, ok := e.(*constant); ok && !minus && c.class != resultText && c.class != resultBool {
+		return c, nil
+	}
+	return &signedExpression{minus, e}, nil
 }
 
 // atom reads a value, a name or an expression in parentheses.
@@ -271,7 +291,8 @@ func refuseOctal(t token) *Error {
 	if t.kind != tokWord || !octal(t.text) {
 		return nil
 	}
-	digits := strings.TrimLeft(t.text[:len(t.text)-1], "0") + t.text[len(t.text)-1:]
+	digits := strings.TrimRight(t.text, "lL")
+	digits = strings.TrimLeft(digits[:len(digits)-1], "0") + digits[len(digits)-1:]
 	return errorAt(
 		t,
 		"%s is octal in Java, and decimal elsewhere: write %s for the number, '%s' for the text.",
@@ -297,17 +318,37 @@ func (p *parser) comparisonOf(left expression) (node, *Error) {
 		}
 		return p.compare(left, op, right)
 	}
+	if err := p.calculable(left); err != nil {
+		return nil, err
+	}
+	if p.tok.keyword("IS") {
+		not, err := p.isNull()
+		return &calculatedTest{of: left, test: nullCheck{not}, negate: !not}, err
+	}
 	not, err := p.accept("NOT")
 	if err != nil {
 		return nil, err
 	}
+	var asked func(*condition, bool) (node, *Error)
 	switch {
 	case p.tok.keyword("BETWEEN"):
 		return p.betweenExpressions(left, not)
 	case p.tok.keyword("IN"):
 		return p.inExpressions(left, not)
+	case p.tok.keyword("LIKE"):
+		asked = p.like
+	case p.tok.keyword("MATCHES"), p.tok.keyword("REGEXP"):
+		asked = p.matches
+	case p.tok.keyword("CONTAINS"):
+		asked = p.containing
+	default:
+		return nil, p.expected("Expected a comparison after a value, as in 5 < retries or price * 2 >= total")
 	}
-	return nil, p.expected("Expected a comparison after a value, as in 5 < retries or price * 2 >= total")
+	c := &condition{}
+	if _, err := asked(c, not); err != nil {
+		return nil, err
+	}
+	return &calculatedTest{of: left, test: c.test}, nil
 }
 
 // compare makes a plain condition of a header or property and a value, whichever comes first, and a
@@ -337,8 +378,12 @@ func (p *parser) compare(left expression, op string, right expression) (node, *E
 		}
 		return of.finish(), nil
 	}
-	var err *Error
-	for _, e := range []expression{left, right} {
+	return &calculation{op, left, right}, p.calculable(left, right)
+}
+
+// calculable says which header or property in the expressions has no value to calculate with.
+func (p *parser) calculable(expressions ...expression) (err *Error) {
+	for _, e := range expressions {
 		e.conditions(func(c *condition) {
 			for _, s := range c.path.steps {
 				if s.index == each {
@@ -350,7 +395,7 @@ func (p *parser) compare(left expression, op string, right expression) (node, *E
 			}
 		})
 	}
-	return &calculation{op, left, right}, err
+	return err
 }
 
 // mirrored is the operator with its sides swapped.

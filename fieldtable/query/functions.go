@@ -27,7 +27,7 @@ func unknownFunction(name token) *Error {
 	default:
 		return errorAt(
 			name,
-			"There is no function %s: there are exists, type, duplicate, malformed and NOW.",
+			"There is no function %s: there are anywhere, exists, type, duplicate, malformed and NOW.",
 			name.text,
 		)
 	}

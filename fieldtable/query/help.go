@@ -26,6 +26,12 @@ func Help() []HelpEntry {
 			`% is any run of characters, _ exactly one; for numbers and other types write the pattern in double quotes`,
 		},
 		{`task LIKE '100!%' ESCAPE '!'`, `after the escape character, which may be any, % and _ stand for themselves`},
+		{`tenant CONTAINS acme`, `LIKE with % around the text; contains(tenant, acme) is the same`},
+		{`tenant: acme`, `another way to write =; so is ==, and != for <>`},
+		{
+			`anywhere('acme')`,
+			`the text stands in a name, in a value at any depth, or in a property; upper and lower case are the same`,
+		},
 		{`eta IS NULL`, `absent or void; IS NOT NULL is the opposite`},
 		{`EXISTS(eta)`, `there, even if void, or a boolean that is false`},
 		{`x-death[0].reason = rejected`, `inside arrays and tables`},
@@ -71,6 +77,7 @@ func Help() []HelpEntry {
 		{`malformed()`, `the header table, or another property, is damaged`},
 		{`$routing_key LIKE 'acme.%'`, `properties and delivery facts begin with $: ` + propertyNames()},
 		{`$received > '2026-01-31' AND $size > 1000`, `times and bytes`},
+		{`$body LIKE '%acme%'`, `what is kept of the body`},
 		{`$redelivered`, `the flag is set`},
 		{`$message_id`, `the property is set`},
 	}

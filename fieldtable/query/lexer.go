@@ -127,14 +127,23 @@ func (l *lexer) skip() *Error {
 	return nil
 }
 
-// bracketed reads a name that ends with ], behind its [ that was read last.
+// bracketed reads a name that ends with ], behind its [ that was read last. Two brackets of a kind
+// stand for one.
 func (l *lexer) bracketed(open token) (token, *Error) {
-	end := strings.IndexByte(l.src[open.end:], ']')
-	if end < 0 {
-		return token{}, &Error{open.off, len(l.src), "This name has no closing ]."}
+	var b strings.Builder
+	for i := open.end; i < len(l.src); i++ {
+		c := l.src[i]
+		twice := i+1 < len(l.src) && l.src[i+1] == c
+		switch {
+		case c == ']' && !twice:
+			l.pos = i + 1
+			return token{kind: tokName, off: open.off, end: l.pos, text: b.String()}, nil
+		case twice && (c == ']' || c == '['):
+			i++
+		}
+		b.WriteByte(c)
 	}
-	l.pos = open.end + end + 1
-	return token{kind: tokName, off: open.off, end: l.pos, text: l.src[open.end : open.end+end]}, nil
+	return token{}, &Error{open.off, len(l.src), "This name has no closing ]."}
 }
 
 // signsNumber reports whether the plus at this offset is the sign of a number that begins there, or
@@ -203,13 +212,17 @@ func (l *lexer) quotedText() (token, *Error) {
 	return token{}, &Error{l.pos, len(l.src), "This text has no closing single quote."}
 }
 
-// name reads a word in double quotes, with the escapes \" \\ and \xNN (one byte).
+// name reads a word in double quotes, with the escapes \" \\ and \xNN (one byte); two double quotes
+// stand for one too.
 func (l *lexer) name() (token, *Error) {
 	var b strings.Builder
 	for i := l.pos + 1; i < len(l.src); i++ {
 		c := l.src[i]
 		if c == '"' {
-			return l.take(tokName, i+1-l.pos, b.String()), nil
+			if i+1 == len(l.src) || l.src[i+1] != '"' {
+				return l.take(tokName, i+1-l.pos, b.String()), nil
+			}
+			i++
 		}
 		if c != '\\' {
 			b.WriteByte(c)

@@ -14,7 +14,7 @@ import (
 //
 // with % for any run of characters and _ for exactly one (a byte where the text is not UTF-8). As
 // with =, a pattern in single quotes is for text only, one in double quotes is for the displayed
-// text of any value.
+// text of any value. Where the escape character is % or _ itself, it escapes only these two.
 type likePattern struct {
 	not     bool
 	pattern literal
@@ -80,7 +80,7 @@ func newLike(pattern literal, escape string, not bool) (l *likePattern, problem 
 		char := rest[:n]
 		rest = rest[n:]
 		switch {
-		case string(char) == escape:
+		case string(char) == escape && (r != '%' && r != '_' || len(rest) > 0 && (rest[0] == '%' || rest[0] == '_')):
 			if len(rest) == 0 {
 				return nil, "The pattern ends with its escape character."
 			}
@@ -108,6 +108,19 @@ func newLike(pattern literal, escape string, not bool) (l *likePattern, problem 
 	}
 	l.pieces = slices.Clone(kept)
 	return l, ""
+}
+
+// containingPattern is the pattern for what contains a text, with the escape character that it
+// needs, if any.
+func containingPattern(text []byte) (pattern []byte, escape string) {
+	pattern = append(pattern, '%')
+	for _, c := range text {
+		if c == '%' || c == '_' || c == '!' && bytes.ContainsAny(text, "%_") {
+			pattern, escape = append(pattern, '!'), "!"
+		}
+		pattern = append(pattern, c)
+	}
+	return append(pattern, '%'), escape
 }
 
 // decode is utf8.DecodeRune, but tells bytes that are not UTF-8 apart.

@@ -110,6 +110,7 @@ func hexDigits(s string) (string, bool) {
 
 // octal reports whether s is written as an octal number is in Java, C and SQL's dialects of them.
 func octal(s string) bool {
+	s = strings.TrimRight(s, "lL")
 	return len(s) > 1 && s[0] == '0' && leadingDigits([]byte(s)) == len(s)
 }
 

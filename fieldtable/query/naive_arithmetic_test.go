@@ -52,6 +52,55 @@ func naiveCalculation(n *calculation, table *naiveValue, m archive.Message) trut
 	return truthOf(map[string]bool{"<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[n.op])
 }
 
+func naiveCalculatedTest(n *calculatedTest, table *naiveValue, m archive.Message) truths {
+	a := naiveExpression(n.of, table, m)
+	_, nullary := n.test.(nullCheck)
+	t := isNo
+	switch {
+	case a.state == isYes:
+		v := naiveValue{kind: fieldtable.KindDecimal, displayed: a.text}
+		if a.kind == "text" {
+			v.kind = fieldtable.KindLongStr
+		} else if a.kind == "number" {
+			v.displayed = naiveShown(a)
+		}
+		t = naiveTest(n.test, v)
+	case a.state == isUnknown && !nullary:
+		t = isUnknown
+	case a.state != isUnknown && nullary:
+		t = isNo | isYes
+	case a.state != isUnknown:
+		t = isNo | isUnknown | isYes
+	}
+	if n.negate {
+		t = pairwise(t, isYes, func(x, _ truths) truths { return isYes / x })
+	}
+	return t
+}
+
+func naiveShown(a naiveAmount) string {
+	if a.width >= 32 {
+		return strconv.FormatFloat(a.float, 'f', -1, a.width)
+	}
+	below := new(big.Int).Set(a.exact.Denom())
+	for _, prime := range []int64{2, 5} {
+		for rest := new(big.Int); ; below.Quo(below, big.NewInt(prime)) {
+			if rest.Rem(below, big.NewInt(prime)).Sign() != 0 {
+				break
+			}
+		}
+	}
+	if !below.IsInt64() || below.Int64() != 1 { // a fraction without end
+		return a.exact.FloatString(20)
+	}
+	for digits := 0; ; digits++ {
+		shown := a.exact.FloatString(digits)
+		if back, _ := new(big.Rat).SetString(shown); back.Cmp(a.exact) == 0 {
+			return shown
+		}
+	}
+}
+
 func naiveOrder(x, y naiveAmount) (order int, ordered bool) {
 	rat := func(a naiveAmount, width int) *big.Rat {
 		switch {
@@ -148,13 +197,16 @@ func naiveExpression(e expression, table *naiveValue, m archive.Message) naiveAm
 	switch e := e.(type) {
 	case *constant:
 		return naiveConstant(e)
-	case *opposite:
+	case *signedExpression:
 		a, ok := naiveNumeric(naiveExpression(e.of, table, m))
 		if a.state != isYes {
 			return a
 		}
 		if !ok {
 			return naiveAmount{state: isUnknown}
+		}
+		if !e.minus {
+			return a
 		}
 		a.float = -a.float
 		if a.exact != nil {

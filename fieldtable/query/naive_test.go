@@ -21,6 +21,7 @@ type naiveValue struct {
 	tag       byte
 	kind      fieldtable.Kind
 	displayed string
+	raw       string
 	fields    []naiveField // of a table
 	items     []naiveValue // of an array
 	damaged   bool         // a table or array that ends in damage
@@ -57,6 +58,7 @@ func naiveOf(in fieldtable.Value) naiveValue {
 		}
 	}
 	v.tag, v.kind, v.displayed = in.Tag(), in.Kind(), string(in.AppendText(nil))
+	v.raw = string(in.Raw())
 	return v
 }
 
@@ -86,6 +88,14 @@ func naiveEval(n node, table *naiveValue, m archive.Message) truths {
 		return truthOf(bool(n))
 	case *calculation:
 		return naiveCalculation(n, table, m)
+	case *calculatedTest:
+		return naiveCalculatedTest(n, table, m)
+	case *unknownCheck:
+		t := pairwise(naiveEval(n.of, table, m), isYes, func(x, _ truths) truths { return truthOf(x == isUnknown) })
+		if n.not {
+			t = pairwise(t, isYes, func(x, _ truths) truths { return isYes / x })
+		}
+		return t
 	case damageCheck:
 		for _, err := range m.Header().All() {
 			if err != nil {
@@ -95,6 +105,8 @@ func naiveEval(n node, table *naiveValue, m archive.Message) truths {
 		return truthOf(table != nil && naiveDamaged(*table))
 	case *duplicateCheck:
 		return naiveDuplicate(n, table)
+	case *everywhere:
+		return naiveAnywhere(n, table, m)
 	case *condition:
 		if n.prop != nil { // tested by hand in props_test.go
 			var s Scratch
@@ -291,9 +303,12 @@ func naiveLike(text, pattern, escape string) bool {
 	var re strings.Builder
 	re.WriteString("(?s)^")
 	escaped := false
-	for _, r := range latin(pattern) {
+	runes := []rune(latin(pattern))
+	for i, r := range runes {
+		wild := r == '%' || r == '_'
+		escapes := !wild || i+1 < len(runes) && (runes[i+1] == '%' || runes[i+1] == '_')
 		switch {
-		case !escaped && string(r) == escape:
+		case !escaped && escapes && string(r) == escape:
 			escaped = true
 			continue
 		case !escaped && r == '%':

@@ -47,7 +47,48 @@ func (q *Filter) Notes(seen []archive.KeyCount) []Note {
 			}
 		}
 	})
+	for _, text := range q.textsInArithmetic() {
+		notes = append(notes, Note{Text: text + " is no number: what is calculated with it is unknown."})
+	}
 	return notes[:min(len(notes), maxNotes)]
+}
+
+// textsInArithmetic are the texts that are written where only numbers can be calculated with.
+func (q *Filter) textsInArithmetic() (texts []string) {
+	var in func(e expression, calculated bool)
+	in = func(e expression, calculated bool) {
+		switch e := e.(type) {
+		case *arithmetic:
+			in(e.left, true)
+			in(e.right, true)
+		case *signedExpression:
+			in(e.of, true)
+		case *constant:
+			if _, number := e.asNumber(); calculated && !number && !slices.Contains(texts, e.text) {
+				texts = append(texts, e.text)
+			}
+		}
+	}
+	var look func(n node)
+	look = func(n node) {
+		switch n := n.(type) {
+		case negation:
+			look(n.of)
+		case *junction:
+			for _, of := range n.written {
+				look(of)
+			}
+		case *unknownCheck:
+			look(n.of)
+		case *calculation:
+			in(n.left, false)
+			in(n.right, false)
+		case *calculatedTest:
+			in(n.of, false)
+		}
+	}
+	look(q.root)
+	return texts
 }
 
 // visit shows the conditions of a filter, those in calculations included, in the order written.
@@ -62,6 +103,10 @@ func visit(n node, show func(*condition)) {
 	case *calculation:
 		n.left.conditions(show)
 		n.right.conditions(show)
+	case *calculatedTest:
+		n.of.conditions(show)
+	case *unknownCheck:
+		visit(n.of, show)
 	case *condition:
 		show(n)
 	}
@@ -108,15 +153,42 @@ func (q *Filter) missing(c *condition, names map[string]bool, seen []archive.Key
 		n.Text += " Names may hold - and /: arithmetic needs spaces around them."
 		n.Readings = append(n.Readings, filter)
 	}
+	if filter, ok := q.withColon(name, names); ok {
+		n.Readings = append(n.Readings, filter)
+	}
 	n.Readings = append(n.Readings, q.nearest(name, seen)...)
+	if word, ok := q.Word(); ok {
+		n.Readings = append(n.Readings, Anywhere(word))
+	}
 	return n, true
+}
+
+// Word is the filter where that is a header's name alone, which may as well be a word that is
+// looked for.
+func (q *Filter) Word() (word string, ok bool) {
+	c, ok := q.root.(*condition)
+	if !ok || c.prop != nil || len(c.path.steps) > 0 {
+		return "", false
+	}
+	of, ok := c.test.(existence)
+	return c.path.name, ok && !of.call
+}
+
+// withColon reads a name such as tenant:acme as a name that was seen and its value.
+func (q *Filter) withColon(name string, names map[string]bool) (string, bool) {
+	for i := range len(name) {
+		if name[i] == ':' && names[name[:i]] && i+1 < len(name) {
+			return q.respelled(name, name[:i+1]+" "+name[i+1:])
+		}
+	}
+	return "", false
 }
 
 // apart reads a name such as weight-1 or 17/4 as arithmetic, if each part of it is a number or a
 // name that was seen.
 func (q *Filter) apart(name string, names map[string]bool) (string, bool) {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '/' })
-	if len(parts) < 2 && (len(parts) == 0 || name[0] != '-') {
+	if len(parts) < 2 {
 		return "", false
 	}
 	for _, part := range parts {
@@ -124,7 +196,11 @@ func (q *Filter) apart(name string, names map[string]bool) (string, bool) {
 			return "", false
 		}
 	}
-	spaced := strings.NewReplacer("-", " - ", "/", " / ").Replace(name)
+	return q.respelled(name, strings.NewReplacer("-", " - ", "/", " / ").Replace(name))
+}
+
+// respelled is the filter with a word in it written in another way.
+func (q *Filter) respelled(name, spelling string) (string, bool) {
 	var b strings.Builder
 	l := lexer{src: q.text}
 	for last := 0; ; {
@@ -134,7 +210,7 @@ func (q *Filter) apart(name string, names map[string]bool) (string, bool) {
 		}
 		b.WriteString(q.text[last:t.off])
 		if last = t.end; t.kind == tokWord && t.text == name {
-			b.WriteString(spaced)
+			b.WriteString(spelling)
 		} else {
 			b.WriteString(q.text[t.off:t.end])
 		}

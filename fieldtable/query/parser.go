@@ -134,6 +134,8 @@ func (p *parser) leftover() *Error {
 		return errorAt(p.tok, "This closing parenthesis has no opening one.")
 	case p.tok.kind == tokOp:
 		return errorAt(p.tok, "A comparison has one operator: put AND between two conditions.")
+	case p.last.keyword("XPATH"), p.last.keyword("XQUERY"):
+		return unknownFunction(p.last)
 	}
 	return errorAt(
 		p.tok,
@@ -193,27 +195,18 @@ func (p *parser) primary() (node, *Error) {
 	}
 	switch {
 	case t.is("(") && p.isValueGroup(), p.isSign(), p.isMoment():
+		before := *p
 		left, err := p.sum(nil)
+		if err != nil && t.is("(") && before.closedBy("IS") {
+			*p = before
+			return p.unknown(err)
+		}
 		if err != nil {
 			return nil, err
 		}
 		return p.comparisonOf(left)
 	case t.is("("):
-		if err := p.enter(t); err != nil {
-			return nil, err
-		}
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		n, err := p.or()
-		if err != nil {
-			return nil, err
-		}
-		p.depth--
-		if !p.tok.is(")") && p.tok.kind != tokEnd {
-			return nil, p.leftover()
-		}
-		return n, p.expect(")", "to close the parenthesis at byte "+strconv.Itoa(t.off))
+		return p.group()
 	case t.kind == tokWord && isBoolWord(t.text) && p.peek().kind != tokOp:
 		return truthValue(strings.EqualFold(t.text, "true")), p.advance()
 	case t.kind == tokText, t.kind == tokWord && (isBoolWord(t.text) || isNumeric(t.text)):
@@ -245,8 +238,53 @@ func (p *parser) primary() (node, *Error) {
 	return nil, p.expected("Expected a condition, such as tenant or tenant = acme")
 }
 
+// group reads conditions in parentheses.
+func (p *parser) group() (node, *Error) {
+	t := p.tok
+	if err := p.enter(t); err != nil {
+		return nil, err
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	n, err := p.or()
+	if err != nil {
+		return nil, err
+	}
+	p.depth--
+	if !p.tok.is(")") && p.tok.kind != tokEnd {
+		return nil, p.leftover()
+	}
+	return n, p.expect(")", "to close the parenthesis at byte "+strconv.Itoa(t.off))
+}
+
+// unknown reads (a = 1) IS NULL; wrong is why it is no value.
+func (p *parser) unknown(wrong *Error) (node, *Error) {
+	n, err := p.group()
+	if err != nil {
+		return nil, wrong
+	}
+	not, err := p.isNull()
+	return &unknownCheck{n, not}, err
+}
+
+// isNull reads IS NULL or IS NOT NULL.
+func (p *parser) isNull() (not bool, err *Error) {
+	if err := p.advance(); err != nil {
+		return false, err
+	}
+	if not, err = p.accept("NOT"); err != nil {
+		return false, err
+	}
+	if !p.tok.keyword("NULL") {
+		return false, p.expected("Expected NULL or NOT NULL after IS")
+	}
+	return not, p.advance()
+}
+
 // path reads the steps after a header's name.
 func (p *parser) path(name token) (*condition, *Error) {
+	name = p.withoutColon(name)
 	c := &condition{path: path{name: name.text}}
 	if p.rename != nil {
 		c.path.name = p.rename(name.text)
@@ -277,6 +315,29 @@ func (p *parser) path(name token) (*condition, *Error) {
 			}
 		}
 	}
+}
+
+// withoutColon is for tenant: acme, whose colon becomes the token to look at.
+func (p *parser) withoutColon(word token) token {
+	if word.kind != tokWord || len(word.text) < 2 || word.text[len(word.text)-1] != ':' || !p.beginsValue() {
+		return word
+	}
+	p.lex.pos = p.tok.off
+	word.text, word.end = word.text[:len(word.text)-1], word.end-1
+	p.tok = token{kind: tokWord, off: word.end, end: word.end + 1, text: ":"}
+	return word
+}
+
+// beginsValue reports whether a value stands here, which no operator is.
+func (p *parser) beginsValue() bool {
+	_, operator := operatorOf(p.tok)
+	switch {
+	case operator, p.tok.keyword("MATCHES"), p.tok.keyword("REGEXP"), p.tok.keyword("CONTAINS"):
+		return false
+	case p.tok.kind == tokWord:
+		return beginsOperand(p.tok)
+	}
+	return p.tok.kind == tokName || p.tok.kind == tokText
 }
 
 // slot is the place of a name among the keys.
@@ -323,10 +384,11 @@ func (p *parser) index(c *condition) *Error {
 // names reads .a.b, where the last may be in double quotes.
 func (p *parser) names(c *condition) *Error {
 	word := p.tok
-	parts := strings.Split(word.text, ".")[1:]
 	if err := p.advance(); err != nil {
 		return err
 	}
+	word = p.withoutColon(word)
+	parts := strings.Split(word.text, ".")[1:]
 	if last := len(parts) - 1; parts[last] == "" && p.tok.kind == tokName && p.tok.off == word.end {
 		parts[last] = p.tok.text
 		for _, name := range parts[:last] {
@@ -363,6 +425,10 @@ func (p *parser) property() (node, *Error) {
 
 func (p *parser) propertyName() (*condition, *Error) {
 	t := p.tok
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	t = p.withoutColon(t)
 	prop, ok := propertyByName(t.text[1:])
 	if !ok {
 		return nil, errorAt(
@@ -372,7 +438,7 @@ func (p *parser) propertyName() (*condition, *Error) {
 			propertyNames(),
 		)
 	}
-	return &condition{prop: prop}, p.advance()
+	return &condition{prop: prop}, nil
 }
 
 func (p *parser) function(name token) (node, *Error) {
@@ -386,8 +452,39 @@ func (p *parser) function(name token) (node, *Error) {
 		return p.duplicate()
 	case "type":
 		return p.typeOf()
+	case "anywhere":
+		return p.anywhere()
+	case "contains":
+		return p.contains()
 	}
 	return nil, unknownFunction(name)
+}
+
+func (p *parser) anywhere() (node, *Error) {
+	t := p.tok
+	if t.kind != tokWord && t.kind != tokName && t.kind != tokText || t.text == "" {
+		return nil, p.expected("Expected the text to look for, as in anywhere('acme')")
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	return newEverywhere(t.text), p.expect(")", "after the text")
+}
+
+// contains reads contains(tenant, 'acme').
+func (p *parser) contains() (node, *Error) {
+	c, err := p.operand()
+	if err != nil {
+		return nil, err
+	}
+	if !p.tok.is(",") {
+		return nil, p.expected("Expected , and a text after the name, as in contains(tenant, 'acme')")
+	}
+	n, err := p.containing(c, false)
+	if err != nil {
+		return nil, err
+	}
+	return n, p.expect(")", "after the text")
 }
 
 // argument reads the path of a function.
@@ -487,6 +584,9 @@ func (p *parser) typeName(t *typeCheck) *Error {
 
 // condition reads what is asked of the operand c.
 func (p *parser) condition(c *condition) (node, *Error) {
+	if p.tok.kind == tokWord && p.tok.text == ":" && beginsOperand(p.peek()) {
+		p.tok = token{kind: tokOp, off: p.tok.off, end: p.tok.end, text: "="} // tenant: acme
+	}
 	start := p.tok
 	if p.tok.kind == tokOp {
 		if err := p.advance(); err != nil {
@@ -503,18 +603,10 @@ func (p *parser) condition(c *condition) (node, *Error) {
 		c.test = &comparison{op: start.text, to: l}
 		return c.finish(), err
 	}
-	if is, err := p.accept("IS"); err != nil {
-		return nil, err
-	} else if is {
-		not, err := p.accept("NOT")
-		if err != nil {
-			return nil, err
-		}
-		if !p.tok.keyword("NULL") {
-			return nil, p.expected("Expected NULL or NOT NULL after IS")
-		}
+	if p.tok.keyword("IS") {
+		not, err := p.isNull()
 		c.test, c.negate = nullCheck{not}, !not
-		return c.finish(), p.advance()
+		return c.finish(), err
 	}
 	not, err := p.accept("NOT")
 	if err != nil {
@@ -529,8 +621,10 @@ func (p *parser) condition(c *condition) (node, *Error) {
 		return p.between(c, not)
 	case p.tok.keyword("MATCHES"), p.tok.keyword("REGEXP"):
 		return p.matches(c, not)
+	case p.tok.keyword("CONTAINS"):
+		return p.containing(c, not)
 	case not:
-		return nil, p.expected("Expected LIKE, IN, BETWEEN or MATCHES after NOT")
+		return nil, p.expected("Expected LIKE, IN, BETWEEN, CONTAINS or MATCHES after NOT")
 	}
 	c.test = existence{}
 	return c.finish(), nil
@@ -598,18 +692,67 @@ func (p *parser) like(c *condition, not bool) (node, *Error) {
 	return c.finish(), nil
 }
 
+// containing reads the text that a value is to contain, and asks for it with LIKE.
+func (p *parser) containing(c *condition, not bool) (node, *Error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if c.prop != nil && c.prop.kind != propertyText {
+		return nil, errorAt(p.last, "$%s is no text: CONTAINS cannot be asked of it.", c.prop.name)
+	}
+	at := p.tok
+	text, err := p.literal(c, "to look for", false)
+	if err != nil {
+		return nil, err
+	}
+	pattern, escape := containingPattern(text.text)
+	l, problem := newLike(literal{kind: text.kind, text: pattern}, escape, not)
+	if text.kind == literalNumber {
+		l.pattern.kind = literalWord
+	}
+	if problem != "" {
+		return nil, errorAt(at, "%s", problem)
+	}
+	c.test = l
+	return c.finish(), nil
+}
+
 func (p *parser) in(c *condition, not bool) (node, *Error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
 	var values []literal
+	var sums []expression // nil where the value of that place is a literal
+	calculated := false
 	err := p.inList(func() *Error {
-		l, err := p.literal(c, "in the list", true)
-		values = append(values, l)
+		l, e, err := p.bound(c, "in the list", true)
+		values, sums, calculated = append(values, l), append(sums, e), calculated || e != nil
 		return err
 	})
-	c.test = newIn(values, not)
-	return c.finish(), err
+	if err != nil {
+		return nil, err
+	}
+	if !calculated {
+		c.test = newIn(values, not)
+		return c.finish(), nil
+	}
+	var nodes []node
+	for i, e := range sums {
+		if p.conditions++; p.conditions > MaxConditions {
+			return nil, errorAt(p.last, "A filter may have at most %d conditions and operations.", MaxConditions)
+		}
+		if e == nil {
+			if e, err = values[i].constant(); err != nil {
+				return nil, err
+			}
+		}
+		n, err := p.compare(&operandExpression{c}, "=", e)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return negatedIf(not, join(true, nodes)), nil
 }
 
 // inList reads ( item, item … ).
@@ -637,7 +780,7 @@ func (p *parser) between(c *condition, not bool) (node, *Error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	low, lowExpression, err := p.bound(c, "after BETWEEN")
+	low, lowExpression, err := p.bound(c, "after BETWEEN", false)
 	if err != nil {
 		return nil, err
 	}
@@ -646,7 +789,7 @@ func (p *parser) between(c *condition, not bool) (node, *Error) {
 	} else if !and {
 		return nil, p.expected("Expected AND and the upper bound after BETWEEN")
 	}
-	high, highExpression, err := p.bound(c, "after AND")
+	high, highExpression, err := p.bound(c, "after AND", false)
 	switch {
 	case err != nil:
 		return nil, err
@@ -665,11 +808,11 @@ func (p *parser) between(c *condition, not bool) (node, *Error) {
 }
 
 // bound reads a value, or an expression where there is more.
-func (p *parser) bound(c *condition, where string) (l literal, e expression, err *Error) {
+func (p *parser) bound(c *condition, where string, equality bool) (l literal, e expression, err *Error) {
 	if p.beginsExpression() {
 		e, err = p.sum(nil)
 		return literal{}, e, err
 	}
-	l, err = p.literal(c, where, false)
+	l, err = p.literal(c, where, equality)
 	return l, nil, err
 }

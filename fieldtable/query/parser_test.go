@@ -174,7 +174,7 @@ func TestCompileErrors(t *testing.T) {
 		{"a IS b", 5, 6, "Expected NULL or NOT NULL"},
 		{"a = null", 4, 8, "IS NULL"},
 		{"a = and", 4, 7, "double quotes"},
-		{"a NOT b", 6, 7, "Expected LIKE, IN, BETWEEN or MATCHES after NOT"},
+		{"a NOT b", 6, 7, "Expected LIKE, IN, BETWEEN, CONTAINS or MATCHES after NOT"},
 		{"a IN b", 5, 6, "Expected ( after IN"},
 		{"a IN ()", 6, 7, "Expected a value in the list"},
 		{"a IN (b c)", 8, 9, "a comma"},

@@ -158,9 +158,34 @@ func randomFilter(r *rand.Rand, depth int) string {
 		)
 	}
 	maybeNot := pick(r, "", "NOT ")
-	switch r.Intn(16) {
+	switch r.Intn(19) {
+	case 16:
+		return path + " " + maybeNot + "CONTAINS " + pick(r, "a", "'a_'", "5", `"%"`, "'!%'")
+	case 17:
+		return randomExpression(r, 1) + pick(r, " + 1 ", " * 2 ", " / 4 ") + pick(
+			r,
+			"IS NULL",
+			"IS NOT NULL",
+			maybeNot+`LIKE "%5%"`,
+			maybeNot+`MATCHES "^[0-9]+$"`,
+			maybeNot+"CONTAINS 2",
+		)
+	case 18:
+		return pick(
+			r,
+			"("+randomFilter(r, 0)+" AND TRUE) IS "+maybeNot+"NULL",
+			"a "+maybeNot+"IN (b, "+literal()+", b + 1)",
+			"'acme' "+maybeNot+"LIKE 'a%'",
+		)
 	case 12:
-		return randomExpression(r, 2) + " " + pick(r, "=", "<>", "<", "<=", ">", ">=") + " " + randomExpression(r, 2)
+		side := func() string { // a property alone takes no text
+			e := randomExpression(r, 2)
+			if e[0] == '$' {
+				e += " + 0"
+			}
+			return e
+		}
+		return side() + " " + pick(r, "=", "<>", "<", "<=", ">", ">=") + " " + side()
 	case 13:
 		return "(" + randomExpression(r, 1) + ") + 1 " + maybeNot + pick(r, "BETWEEN -1 AND b", "IN (5, b, 'x')")
 	case 14:
@@ -203,6 +228,11 @@ func randomFilter(r *rand.Rand, depth int) string {
 			"$message_id IS NULL",
 			"$message_id = x",
 			"$header_count > 2",
+			"anywhere('ac')",
+			"anywhere(5)",
+			`anywhere("\xff")`,
+			"anywhere('É')",
+			"anywhere('B')",
 		)
 	default:
 		return path + " " + pick(r, "=", "<>", "<", "<=", ">", ">=") + " " + literal()

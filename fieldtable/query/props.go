@@ -99,8 +99,22 @@ func properties() []property {
 	for _, name := range wire.PropertyNames() {
 		list = append(list, basic(name))
 	}
-	return list
+	return append(list, property{
+		bodyProperty,
+		propertyText,
+		"what is kept of the body",
+		func(s *Scratch, d *datum) presence {
+			b := s.message.Body()
+			if d.setText(b); len(b) == 0 && s.message.BodySize() > 0 {
+				return absent
+			}
+			return present
+		},
+	})
 }
+
+// bodyProperty is the only property that may be large.
+const bodyProperty = "body"
 
 func fact(name string, kind propertyKind, meaning string, load func(*archive.Message, *datum)) property {
 	return property{name, kind, meaning, func(s *Scratch, d *datum) presence {

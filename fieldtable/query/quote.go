@@ -41,7 +41,7 @@ func appendText(dst []byte, s string) []byte {
 
 // appendName writes a header's name, bare where that reads back as the same.
 func appendName(dst []byte, s string) []byte {
-	if isWord(s) && s[0] != '$' && !isKeyword(s) && !isNumeric(s) && !isOperator(s) && !hasAlias(s) {
+	if isWord(s) && s[0] != '$' && s[0] != '-' && !isKeyword(s) && !isNumeric(s) && !isOperator(s) && !hasAlias(s) {
 		return append(dst, s...)
 	}
 	return appendQuoted(dst, s)

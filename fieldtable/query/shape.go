@@ -43,8 +43,10 @@ func settledByShape(n node) bool {
 			}
 		}
 		return true
-	case *calculation:
+	case *calculation, *calculatedTest:
 		return false
+	case *unknownCheck:
+		return settledByShape(n.of)
 	case *condition:
 		if n.prop != nil || n.also != nil || len(n.path.steps) > 0 {
 			return false
@@ -56,6 +58,8 @@ func settledByShape(n node) bool {
 		return false
 	case damageCheck:
 		return false // damage can be deeper
+	case *everywhere:
+		return false
 	}
 	return true
 }
