@@ -50,7 +50,9 @@ func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
 		case err != nil:
 			return err
 		default:
-			ms = append(ms, s.factsOf(m))
+			one := s.factsOf(m)
+			one.Passage = v.Passage(v.Key(seq))
+			ms = append(ms, one)
 		}
 		if first == nil {
 			first = err

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views"
 	"github.com/headerglass/headerglass/views/facts"
@@ -35,7 +36,9 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 	}
 	older, newer := neighbours(r.Context(), v, req, m.Seq(), p.List.Rows)
 	p.Title = "#" + strconv.FormatUint(m.Seq(), 10)
-	o := opened.Build(s.factsOf(m), opened.Options{
+	shown := s.factsOf(m)
+	shown.Passage = v.Passage(v.Key(m.Seq()))
+	o := opened.Build(shown, opened.Options{
 		Links:    p.Links,
 		Dialect:  req.dialect,
 		Older:    older,
@@ -43,6 +46,8 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 		Now:      p.Now,
 		TraceURL: s.cfg.TraceURL,
 		FrameMax: s.sources.Status().FrameMax,
+
+		Counterpart: s.counterpart(v, shown),
 	})
 	p.Opened = &o
 	if partial {
@@ -76,6 +81,27 @@ func (s *Server) factsOf(m archive.Message) facts.Message {
 	v.Removed = m.Removed()
 	v.Properties, v.PropertiesErr = properties(h)
 	return v
+}
+
+// counterpart is what a message was that passed through a relay, on its other way; nil where that
+// is not known.
+func (s *Server) counterpart(v sources.View, m facts.Message) *facts.Message {
+	if m.Passage == nil {
+		return nil
+	}
+	others := m.Passage.Published
+	if m.Passage.Method == source.Publish {
+		others = m.Passage.Delivered
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	other, err := v.Get(v.Key(others[0]))
+	if err != nil {
+		return nil
+	}
+	as := s.factsOf(other)
+	return &as
 }
 
 // properties lists what is set in a content header, and says why the list ends

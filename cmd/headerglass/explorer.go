@@ -197,6 +197,8 @@ type feed struct {
 	// writes them until ctx is done; an earlier end is an error
 	run    func(ctx context.Context) error
 	status func() source.Status
+	// passage is how a message passed; nil: it is no relay
+	passage func(seq uint64) *source.Passage
 }
 
 // show serves the archive and runs the source until ctx is done or one of them fails. The address
@@ -215,7 +217,7 @@ func (f *explorerFlags) show(
 	}
 	site, err := web.New(web.Config{
 		Guard:          guard,
-		Source:         sources.Source{Archive: a, Status: src.status},
+		Source:         sources.Source{Archive: a, Status: src.status, Passage: src.passage},
 		Dialect:        d,
 		Logger:         log,
 		Version:        buildVersion(debug.ReadBuildInfo()),

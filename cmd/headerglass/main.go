@@ -4,6 +4,7 @@
 //	headerglass demo      a built-in broker endpoint with realistic traffic: nothing else is needed
 //	headerglass serve     read a queue, an exchange or a stream of a real broker (the default command)
 //	headerglass replay    the messages in exports and in captures of AMQP traffic, without a broker
+//	headerglass relay     stands between clients and their broker, and shows what passes
 //	headerglass publish   messages of an export, byte for byte, on an exchange
 //	headerglass decode    one field table from a file or standard input, as text or JSON
 //	headerglass version   what was built
@@ -51,6 +52,7 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" default:"withargs" help:"Show a queue, an exchange or a stream of a broker (the default command)."`
 	Demo    demoCmd    `cmd:""                    help:"Show realistic traffic from a built-in endpoint; no broker is needed."`
 	Replay  replayCmd  `cmd:""                    help:"Show the messages in files: exports of the explorer, and captures of AMQP traffic; no broker is needed."`
+	Relay   relayCmd   `cmd:""                    help:"Stand between clients and their broker, and show what passes."`
 	Publish publishCmd `cmd:""                    help:"Put messages of an export on an exchange, byte for byte."`
 	Decode  decodeCmd  `cmd:""                    help:"Decode one field table, given with its 4-byte length."`
 	Version versionCmd `cmd:""                    help:"Say what was built."`

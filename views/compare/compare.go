@@ -13,6 +13,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/query"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
@@ -33,6 +34,27 @@ type Comparison struct {
 	Messages []Message
 	Groups   []Group
 	Notes    []string // what the comparison as a whole must say
+	Passages []Passage
+}
+
+// Passage is what became of a published message on its way through a broker.
+type Passage struct {
+	Published, Delivered uint64
+	Changes              []facts.Change
+}
+
+// passages are those from the first message, where that is a publish that a relay saw, to the
+// deliveries.
+func passages(ms []facts.Message, d *fieldtable.Dialect) (all []Passage) {
+	if len(ms) == 0 || ms[0].Passage == nil || ms[0].Passage.Method != source.Publish {
+		return nil
+	}
+	for _, m := range ms[1:] {
+		if m.Passage != nil && (m.Passage.Method == source.Deliver || m.Passage.Method == source.GetOk) {
+			all = append(all, Passage{ms[0].Seq, m.Seq, facts.Changes(ms[0], m, d)})
+		}
+	}
+	return all
 }
 
 // Message is one of the messages compared.
@@ -184,6 +206,7 @@ func Build(ms []facts.Message, d *fieldtable.Dialect, links address.Links) Compa
 		text("body", "body size", []byte(kit.Num(m.BodySize)+" B"), "")
 		text("body", "body", sum(m.Body, m.BodySize), "")
 	}
+	diff.Passages = passages(ms, d)
 	if len(ms) > 1 && reordered(orders) {
 		diff.Notes = append(diff.Notes, "Fields that the messages share stand in another order on the wire.")
 	}

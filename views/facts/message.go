@@ -3,9 +3,10 @@
 package facts
 
 import (
-	"github.com/headerglass/headerglass/fieldtable/archive"
 	"time"
 
+	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
@@ -31,4 +32,6 @@ type Message struct {
 	PropertiesErr string // why the properties end early; "" = they do not
 	Body          []byte // what is kept of it
 	BodySize      uint64 // bytes, as declared
+	// Passage is how the message passed through a relay; nil: it did not, or that is not known.
+	Passage *source.Passage
 }

@@ -24,6 +24,9 @@ type Options struct {
 	TraceURL string
 	// FrameMax is the largest frame that the broker takes, in octets; 0 = not known.
 	FrameMax int
+	// Counterpart is the message as it passed a relay the other way: what was delivered of a
+	// publish, or what was published of a delivery. Nil = that is not known.
+	Counterpart *facts.Message
 	// Pasted says that the message is bytes from elsewhere; Links then has Pasted set. Nil = it is
 	// in the archive.
 	Pasted *Pasted
@@ -59,6 +62,8 @@ type Opened struct {
 	// Code is the message as code; only written on its tab.
 	Code   *snippet.Code
 	Pasted *Pasted
+	// Passage is how it passed through a relay; nil = it did not.
+	Passage *Passage
 }
 
 // damaged reports whether some of the content header cannot be read.
@@ -82,6 +87,7 @@ func Build(m facts.Message, o Options) Opened {
 	if size := len(m.ContentHeader) + wire.FrameOverhead; o.FrameMax > 0 && size > o.FrameMax {
 		in.FrameMax = o.FrameMax
 	}
+	in.Passage = buildPassage(m, o.Counterpart, d, o.Links)
 	in.Body = BuildBody(m.Body, m.BodySize, o.Links, m.Seq)
 	for _, p := range m.Properties {
 		in.Properties = append(in.Properties, NewProperty(p, m.Removed, d, o.Now))

@@ -87,6 +87,11 @@ func conductOf(s source.Status) conduct {
 	case source.Replay:
 		c.badge = "replay: files, no broker"
 		c.doing = "The messages come from files. No broker is connected, and the files stay as they are."
+	case source.Relayed:
+		c.badge = "relay: passes everything on"
+		c.doing = "Clients connect here in place of the broker. Every byte is passed on as it is, in both directions, " +
+			"and read along; nothing is added, and nobody waits for the explorer."
+		c.exit = "On exit the connections that pass through here end, as when a broker goes away."
 	case source.Demo:
 		c.badge = "demo: made-up messages, built-in broker"
 		c.doing = "The messages are made up by this process and read from an AMQP endpoint that it has built in. " +
@@ -194,7 +199,16 @@ func safetyFacts(s source.Status, now time.Time) []fact {
 		last := s.Gaps[n-1]
 		add("Not connected, and not copied", kit.Plural(n, "time")+", last from "+when(last.From)+" to "+when(last.To))
 	}
-	if s.Mode.AtBroker() {
+	if r := s.Relay; r != nil {
+		add("Connections now", kit.Num(r.Open))
+		add("Connections since the start", kit.Num(r.Accepted))
+		add("Passed on", kit.Size(r.Forwarded))
+		counted("Connections that passed unread", r.Foreign)
+		if r.Overlooked > 0 {
+			add("Passed on and not read", kit.Size(r.Overlooked)+" at "+kit.Plural(r.Gaps, "place"))
+		}
+	}
+	if s.Mode.AtBroker() || s.Relay != nil {
 		foreign("Broker", strings.TrimSpace(s.Product+" "+s.Version))
 		foreign("Address", s.URL)
 	}

@@ -22,6 +22,9 @@ type Source struct {
 	// Status is what the source is doing; the figures of Kept are filled in here. Nil: nothing is
 	// known.
 	Status func() source.Status
+	// Passage is how a message passed through a relay, nil where that is not known. Nil: it is no
+	// relay.
+	Passage func(seq uint64) *source.Passage
 }
 
 // Key names a message. Sequence numbers are a source's own.
@@ -110,6 +113,14 @@ func (v View) Get(k Key) (archive.Message, error) {
 		return archive.Message{}, archive.ErrNotYet
 	}
 	return v.snap.Get(k.Seq)
+}
+
+// Passage is how a message passed through a relay; nil where it did not, or that is not known.
+func (v View) Passage(k Key) *source.Passage {
+	if k.Source != v.set.Source.Name || v.set.Source.Passage == nil {
+		return nil
+	}
+	return v.set.Source.Passage(k.Seq)
 }
 
 // NameCount is a name and how many fields of a table have it.
