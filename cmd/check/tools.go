@@ -32,6 +32,7 @@ func testTools() []tool {
 		{"tshark", []string{"tshark"}, "the tests that open exports with Wireshark"},
 		{"python3", []string{"python3"}, "the tests that read generated Python back"},
 		{"nodejs", []string{"node"}, "the tests that read generated JavaScript back"},
+		{"nginx", []string{"/usr/sbin/nginx", "nginx"}, "the test that runs the proxy of web/README.md"},
 		{"default-jdk-headless", []string{"java"}, "the tests that read generated Java back"},
 	}
 }
