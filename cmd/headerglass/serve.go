@@ -125,6 +125,7 @@ func (c *serveCmd) Run(ctx context.Context, std stdio) error {
 		AcceptRedeliveryCount: c.AcceptRedeliveryCount,
 		ManagementURL:         c.Management.value,
 		ExitOnError:           c.ExitOnError,
+		Remedies:              brokerRemedies(),
 	}
 	c.connect(&cfg)
 	return c.explore(ctx, std, a, d, cfg, func(s source.Status) source.Status {
@@ -147,4 +148,22 @@ func (c *serveCmd) publishCommand() string {
 		snippet.ShellWord(exchange),
 		snippet.ShellWord(key),
 	)
+}
+
+// brokerRemedies name the flags that help where the consumer says what is wrong.
+func brokerRemedies() broker.Remedies {
+	const instead = "read a copy instead with --exchange and --binding"
+	return broker.Remedies{
+		Loss:      "keep them on disk with --spool DIR, or allow it with --accept-loss",
+		NotSpool:  "a spool is for --mode drain and --exchange",
+		Counted:   instead + ", or allow it with --accept-redelivery-count",
+		Limit:     "name the management API, which knows, with --management",
+		Few:       instead,
+		Stream:    "read it with --offset and without --mode",
+		NoStream:  "read it without --offset",
+		Offset:    "read on behind it, with a higher --offset",
+		Binding:   "leave it out with other --binding keys",
+		SpoolFull: "start again with a larger --spool-size, another --spool folder, or --spool-drop-oldest",
+		SpoolSize: "A larger --spool-size takes them.",
+	}
 }

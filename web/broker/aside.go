@@ -68,10 +68,14 @@ func (c *Consumer) asideNote(s *sink) string {
 	}
 	note := fmt.Sprintf("Larger than the whole spool of %s, and so left in %s unacknowledged: %s.",
 		humanize.IBytes(uint64(c.cfg.Spool.Stats().MaxBytes)), c.target(), messages(n))
+	then := " What is behind goes on."
 	if n >= c.cfg.Prefetch {
-		return note + " They take up all that may be under way, so nothing else is delivered: a larger --spool-size takes them."
+		then = " They take up all that may be under way, so nothing else is delivered."
 	}
-	return note + " What is behind goes on; a larger --spool-size takes them."
+	if more := c.cfg.Remedies.SpoolSize; more != "" {
+		then += " " + more
+	}
+	return note + then
 }
 
 func messages(n int) string {

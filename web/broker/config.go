@@ -90,6 +90,9 @@ type Config struct {
 	// login is used.
 	ManagementURL string
 
+	// Remedies fill in the sentences that say what can be done about something.
+	Remedies Remedies
+
 	Archive *archive.Archive
 	// Logger gets one line for each change of state; nil: none.
 	Logger *slog.Logger

@@ -135,11 +135,10 @@ func (cfg *Config) complete() error {
 	case cfg.Mode == source.Copy && cfg.Exchange == "":
 		return errors.New("no exchange is given to copy from: the default exchange cannot be bound to")
 	case cfg.Spool != nil && cfg.Mode != source.Drain && cfg.Mode != source.Copy:
-		return errors.New("a spool is for --mode drain and --exchange: otherwise the broker keeps the messages itself")
+		return errors.New(remedied("a spool is for messages that leave the queue: here the broker keeps them itself", cfg.Remedies.NotSpool))
 	case cfg.Mode == source.Drain && !cfg.AcceptLoss && cfg.Spool == nil:
-		return errors.New(
-			"drain removes messages from the queue and keeps them in memory only: keep them on disk with --spool DIR, or allow it with --accept-loss",
-		)
+		return errors.New(remedied(
+			"drain removes messages from the queue and would keep them in memory only", cfg.Remedies.Loss))
 	}
 	for _, name := range append([]string{cfg.Queue, cfg.Exchange, cfg.Username}, cfg.Bindings...) {
 		if !utf8.ValidString(name) {

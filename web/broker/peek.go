@@ -133,20 +133,19 @@ func (c *Consumer) refuseCounted(f queueFacts) *Error {
 	case limit == unknownLimit:
 		return &Error{
 			Kind: KindQueueType,
-			Msg: fmt.Sprintf(
-				"%s counts deliveries, and peek does not know after how many a message is dropped: nothing was read; "+
-					"name the management API, which knows, with --management",
+			Msg: remedied(fmt.Sprintf(
+				"%s counts deliveries, and peek does not know after how many a message is dropped: nothing was read",
 				c.target(),
-			),
+			), c.cfg.Remedies.Limit),
 		}
 	case limit >= 0 && limit < least:
 		return &Error{
 			Kind: KindQueueType,
-			Msg: fmt.Sprintf(
-				"%s drops or dead-letters a message that was given back more than %s, which is too few for peek: nothing was read; "+
-					"read a copy instead with --exchange and --binding",
+			Msg: remedied(fmt.Sprintf(
+				"%s drops or dead-letters a message that was given back more than %s, which is too few for peek: "+
+					"nothing was read",
 				c.target(), plural.Of(limit, "time"),
-			),
+			), c.cfg.Remedies.Few),
 		}
 	}
 	return nil
@@ -166,30 +165,27 @@ func (c *Consumer) impatient(words string) {
 func (c *Consumer) refuseQuorum() *Error {
 	return &Error{
 		Kind: KindQueueType,
-		Msg: fmt.Sprintf(
-			"%s counts deliveries, as quorum queues do: each time peek gives a message back it comes nearer to being dropped or dead-lettered, so peek stops. "+
-				"Read a copy instead with --exchange and --binding, or allow it with --accept-redelivery-count",
+		Msg: remedied(fmt.Sprintf(
+			"%s counts deliveries, as quorum queues do: each time peek gives a message back it comes nearer to being "+
+				"dropped or dead-lettered, so peek stops",
 			c.target(),
-		),
+		), c.cfg.Remedies.Counted),
 	}
 }
 
 func (c *Consumer) refuseStream() *Error {
 	return &Error{
 		Kind: KindQueueType,
-		Msg: fmt.Sprintf(
-			"%s is a stream, which nothing is removed from: read it with --offset and without --mode",
-			c.target(),
-		),
+		Msg: remedied(
+			c.target()+" is a stream, which nothing is removed from", c.cfg.Remedies.Stream),
 	}
 }
 
 func (c *Consumer) refuseNoStream() *Error {
 	return &Error{
 		Kind: KindQueueType,
-		Msg: fmt.Sprintf(
-			"%s is not a stream, so acknowledging would remove its messages: nothing was acknowledged; read it without --offset",
-			c.target(),
-		),
+		Msg: remedied(
+			c.target()+" is not a stream, so acknowledging would remove its messages: nothing was acknowledged",
+			c.cfg.Remedies.NoStream),
 	}
 }

@@ -207,9 +207,12 @@ func TestSpoolFull(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "spool")
 	sp := openSpool(t, dir, spool.Config{MaxBytes: spool.MinMaxBytes})
-	r := run(t, Config{URL: s.URL(), Queue: "q", Mode: source.Drain, Prefetch: 50, Spool: sp})
+	r := run(t, Config{
+		URL: s.URL(), Queue: "q", Mode: source.Drain, Prefetch: 50, Spool: sp,
+		Remedies: Remedies{SpoolFull: "a larger one"},
+	})
 	st := r.untilState(t, source.SpoolFull)
-	if st.Kind != KindSpoolFull || !strings.Contains(st.Error, "64 MiB") || !strings.Contains(st.Error, "--spool-size") {
+	if st.Kind != KindSpoolFull || !strings.Contains(st.Error, "64 MiB") || !strings.HasSuffix(st.Error, "; a larger one") {
 		t.Errorf("%+v", st)
 	}
 	stored := r.archive.Snapshot().Last()
@@ -420,12 +423,15 @@ func TestNodeMessageLargerThanTheSpool(t *testing.T) {
 			want = append(want, c.publish(t, "", "q", 3, 300)...)
 			dir := filepath.Join(t.TempDir(), "spool")
 			sp := openSpool(t, dir, spool.Config{MaxBytes: spool.MinMaxBytes})
-			r := run(t, Config{URL: c.url(), Queue: "q", Mode: source.Drain, Spool: sp, Prefetch: 50})
+			r := run(t, Config{
+				URL: c.url(), Queue: "q", Mode: source.Drain, Spool: sp, Prefetch: 50,
+				Remedies: Remedies{SpoolSize: "A larger one takes them."},
+			})
 			until(t, "all others are acknowledged", func() bool { return r.Status().Acknowledged == 303 })
 			st := r.Status()
 			if st.State != source.Consuming || st.Held != 1 || len(st.Notes) != 1 ||
 				!strings.Contains(st.Notes[0], ": 1 message.") ||
-				!strings.Contains(st.Notes[0], "--spool-size") {
+				!strings.HasSuffix(st.Notes[0], " What is behind goes on. A larger one takes them.") {
 				t.Errorf("%+v", st)
 			}
 			if err := r.stop(t); err != nil {
@@ -468,11 +474,12 @@ func TestSpoolConfig(t *testing.T) {
 		}
 	}
 	if _, err := New(Config{
-		URL:     "amqp://",
-		Queue:   "q",
-		Mode:    source.Drain,
-		Archive: archive.New(archive.Config{}),
-	}); err == nil || !strings.Contains(err.Error(), "--spool DIR") || !strings.Contains(err.Error(), "--accept-loss") {
+		URL:      "amqp://",
+		Queue:    "q",
+		Mode:     source.Drain,
+		Archive:  archive.New(archive.Config{}),
+		Remedies: Remedies{Loss: "keep them on disk"},
+	}); err == nil || !strings.HasSuffix(err.Error(), "would keep them in memory only; keep them on disk") {
 		t.Error(err)
 	}
 }

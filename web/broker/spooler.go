@@ -250,12 +250,12 @@ func (c *Consumer) spoolError(err error) *Error {
 		return &Error{
 			Kind: KindSpoolFull,
 			Err:  err,
-			Msg: fmt.Sprintf(
-				"the spool in %s has reached its bound of %s: %s; start again with a larger --spool-size, another --spool folder, or --spool-drop-oldest",
+			Msg: remedied(fmt.Sprintf(
+				"the spool in %s has reached its bound of %s: %s",
 				sp.Dir(),
 				humanize.IBytes(uint64(sp.Stats().MaxBytes)),
 				after,
-			),
+			), c.cfg.Remedies.SpoolFull),
 		}
 	case errors.Is(err, spool.ErrGone):
 		return &Error{

@@ -142,14 +142,17 @@ func (c *Consumer) undeliverable(cause *Error, final bool) *Error {
 		if c.delivered.resumes {
 			where = fmt.Sprintf("the message at offset %d of %s", c.delivered.next, c.target())
 		}
-		past = "read on behind it, with a higher --offset"
+		past = c.cfg.Remedies.Offset
 	}
 	if c.cfg.Mode == source.Copy {
-		where, past = "a message copied from "+c.target(), "leave it out with other --binding keys"
+		where, past = "a message copied from "+c.target(), c.cfg.Remedies.Binding
 	}
-	then := "; to get past it, " + past
+	then := ""
 	if final {
-		then = "; each attempt uses up a delivery, so this explorer has stopped" + then
+		then = "; each attempt uses up a delivery, so this explorer has stopped"
+	}
+	if past != "" {
+		then += "; to get past it, " + past
 	}
 	return &Error{Kind: KindUndeliverable, stops: final, Err: cause, Msg: fmt.Sprintf(
 		"the broker fails while delivering %s, and its log says why (%s)%s", where, cause.Msg, then)}

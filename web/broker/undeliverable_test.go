@@ -142,8 +142,8 @@ func TestNodePeekLeavesACountingQueueAsItWas(t *testing.T) {
 		{"default", nil, true, 16, true, "after 20 the queue drops"},
 		{"twelve", int32(12), true, 10, true, "after 12 the queue drops"},
 		{"five", int32(5), true, 10, false, "more than 5 times"},
-		{"three", int32(3), false, 10, false, "--management"},
-		{"default unknown", nil, false, 30, false, "--management"},
+		{"three", int32(3), false, 10, false, "peek does not know after how many"},
+		{"default unknown", nil, false, 30, false, "peek does not know after how many"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			args := amqp.Table{"x-queue-type": "quorum"}
