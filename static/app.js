@@ -33,6 +33,27 @@ function panel(name) {
   return Boolean(link);
 }
 
+// A verb leads to a new page; there the focus is where it was, or in the list.
+const spot = "headerglass-focus";
+const place = (link) => {
+  const row = link?.closest("[data-path]");
+  const line = link?.closest("#names > ul > li");
+  return row ? ["path", row.dataset.path] : line ? ["name", $("bdi", line).textContent] : [];
+};
+function leave(done) {
+  if (done && document.activeElement !== document.body) sessionStorage.setItem(spot, JSON.stringify(place(document.activeElement)));
+  return done;
+}
+function resume() {
+  const kept = sessionStorage.getItem(spot);
+  sessionStorage.removeItem(spot);
+  if (!kept || location.hash) return;
+  const [kind, what] = JSON.parse(kept);
+  const row = kind === "path" && $(`#tree tr[data-path="${CSS.escape(what)}"], .props tr[data-path="${CSS.escape(what)}"] .verbs a`);
+  const line = kind === "name" && $$("#names > ul > li").find((li) => $("bdi", li).textContent === what);
+  (row || (line && $(".has", line)) || $("#rows a") || $("#q"))?.focus();
+}
+
 function nothing() {
   tell(inspector.chosen() ? "No filter says that of this value" : "Point at a header first, or move the focus to one");
 }
@@ -46,9 +67,9 @@ const actions = {
   full: () => $("#full")?.click(),
   back: () => list.back(),
   query: () => $("#q")?.select(),
-  filter: () => inspector.verb("is") || inspector.verb("has") || panel(".is") || nothing(),
-  exclude: () => inspector.verb("not") || panel(".not") || nothing(),
-  column: () => inspector.verb("col") || panel(".col") || nothing(),
+  filter: () => leave(inspector.verb("is") || inspector.verb("has") || panel(".is")) || nothing(),
+  exclude: () => leave(inspector.verb("not") || panel(".not")) || nothing(),
+  column: () => leave(inspector.verb("col") || panel(".col")) || nothing(),
   copy: () => inspector.copyChosen("value") || nothing(),
   "copy-path": () => inspector.copyChosen("path") || nothing(),
   download: () => $("#download")?.click(),
@@ -122,3 +143,4 @@ try {
   // No marks without a memory.
 }
 times();
+resume();

@@ -305,9 +305,10 @@ function focusRow(node) {
   node.row.focus();
 }
 
-/** The row of the tree in focus, or under the pointer. */
+/** The row of a header or property in focus, or under the pointer. */
 export function chosen() {
-  return document.activeElement?.closest?.("#tree tr[data-f]") || $("#tree tr[data-f]:hover");
+  const row = "#tree tr[data-f], .props tr[data-path]";
+  return document.activeElement?.closest?.(row) || $$(row).find((r) => r.matches(":hover"));
 }
 
 export function verb(name) {

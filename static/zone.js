@@ -34,9 +34,23 @@ export function times(within = document) {
   }
 }
 
+/** How far a moment is from now, as the server says it; "" where that does not change any more. */
+function ago(t) {
+  const d = Math.round((Date.now() - t) / 1000);
+  const a = Math.abs(d);
+  if (a < 2) return d < 0 ? "now" : "just now";
+  const unit = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]].find(([, size]) => a >= 2 * size || size === 1);
+  if (a >= 2 * 365 * 86400) return "";
+  const text = `${Math.floor(a / unit[1])} ${unit[0]}`;
+  return d < 0 ? `in ${text}` : `${text} ago`;
+}
+setInterval(() => {
+  for (const element of $$("time.ago")) element.textContent = ago(new Date(element.dateTime)) || element.textContent;
+}, 5000);
+
 document.addEventListener("mouseover", (event) => {
   const element = event.target.closest?.("time[datetime]");
   if (!element) return;
   const t = new Date(element.dateTime);
-  element.title = `${element.dateTime}\n${full(t)}\n${Math.round((Date.now() - t) / 1000)} s ago`;
+  element.title = `${element.dateTime}\n${full(t)}\n${ago(t)}`;
 });

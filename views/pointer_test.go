@@ -144,7 +144,7 @@ func TestNamesHaveVerbs(t *testing.T) {
 			b.mouse(input.DispatchMouseEventTypeMouseMoved, x, y, 0)
 			b.mouse(input.DispatchMouseEventTypeMousePressed, x, y, 1)
 			b.mouse(input.DispatchMouseEventTypeMouseReleased, x, y, 0)
-			b.waitAcross(`decodeURIComponent(location.search).endsWith("` + tt.leads + `")`)
+			b.waitAcross(`decodeURIComponent(location.search).includes("` + tt.leads + `")`)
 		})
 	}
 }
@@ -345,4 +345,20 @@ func TestPagesFollow(t *testing.T) {
 	b.waitAcross(`location.pathname === "/m/6" && document.querySelector("#inspector article").dataset.seq === "6"`)
 	b.keys("k")
 	b.waitAcross(`location.pathname === "/m/7" && document.querySelector("#inspector article").dataset.seq === "7"`)
+}
+
+// A key that leads to another page takes the focus along: to the same name, or into the list.
+func TestFocusFollowsVerbs(t *testing.T) {
+	b := newTab(t, 1440, 900)
+	server := fixtureServer(t, silent, nil)
+	b.do(chromedp.Navigate(server.URL + "/list"))
+	b.wait(`document.querySelector("#rows a[tabindex='0']") !== null`)
+	b.do(chromedp.Focus("#names h2 ~ h2 ~ ul .has"))
+	b.keys("f")
+	b.waitAcross(`location.search === "?q=tenant" && document.activeElement.querySelector("bdi")?.textContent === "tenant"`)
+	b.do(chromedp.Navigate(server.URL + "/message"))
+	b.wait(`document.querySelector("#tree tr[tabindex='0']") !== null`)
+	b.do(chromedp.Focus(".props tr[data-path='$content_type'] .verbs a"))
+	b.keys("f")
+	b.waitAcross(`location.search.startsWith("?q=%24content_type") && document.activeElement.closest("#rows") !== null`)
 }

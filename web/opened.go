@@ -2,10 +2,12 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views"
@@ -30,7 +32,8 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 	partial := wantsPart(r)
 	var p views.Page
 	if partial || req.Full {
-		p.Frame = s.frame(req.State)
+		p.Frame, p.Bar.Query = s.frame(req.State), req.Q
+		p.Bar.Error, _ = errors.AsType[*query.Error](req.filterErr)
 	} else if p.Page, err = s.listPage(r.Context(), v, req, m.Seq()); err != nil {
 		return err
 	}

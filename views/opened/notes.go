@@ -13,6 +13,7 @@ type Note struct {
 	Text  string
 	Guess bool // drawn with the word "guess"
 	Time  time.Time
+	Ago   bool   // Text is how far Time is from now
 	URL   string // where it leads outside the explorer; only what the configuration names
 }
 
@@ -21,7 +22,7 @@ func timestampNotes(ts fieldtable.Timestamp, now time.Time) []Note {
 	if t, ok := ts.Time(); ok {
 		notes = append(notes, Note{Text: kit.Stamp(t), Time: t})
 		if r := kit.Relative(t, now); r != "" {
-			notes = append(notes, Note{Text: r})
+			notes = append(notes, Note{Text: r, Time: t, Ago: true})
 		}
 	} else {
 		notes = append(notes, Note{Text: "outside the years 1 to 9999"})

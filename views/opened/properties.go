@@ -7,6 +7,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/facts"
 	"github.com/headerglass/headerglass/views/kit"
@@ -20,11 +21,17 @@ type PropertyRow struct {
 	Removed     bool // the message was stored without its value
 	Notes       []Note
 	Offset, End int
+	// Path is how a filter names it; Is and Not are the conditions for its value, "" where a filter
+	// names none.
+	Path, Is, Not string
 }
 
 // NewProperty draws a basic property, with the timestamp in the dialect's unit.
 func NewProperty(p wire.Property, removed []archive.Span, d *fieldtable.Dialect, now time.Time) PropertyRow {
-	row := PropertyRow{Name: p.Name, Offset: p.Offset, End: p.End}
+	row := PropertyRow{Name: p.Name, Path: "$" + p.Name, Offset: p.Offset, End: p.End}
+	if !facts.Touched(removed, p.Offset, p.End) {
+		row.Is, row.Not = query.PropertyConditions(p, d)
+	}
 	switch {
 	case p.Form() != wire.FormTable && facts.Touched(removed, p.Offset, p.End):
 		row.Removed = true

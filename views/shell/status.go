@@ -12,9 +12,9 @@ import (
 // StateClass is how a state looks: good, waiting, bad or quiet.
 func StateClass(s source.State) string {
 	switch s {
-	case source.Consuming, source.WindowFull, source.Replayed:
+	case source.Consuming, source.Replayed:
 		return "good"
-	case source.Connecting, source.Reconnecting, source.Replaying, source.Paused, source.Idle:
+	case source.WindowFull, source.Connecting, source.Reconnecting, source.Replaying, source.Paused, source.Idle:
 		return "wait"
 	case source.Blocked, source.SpoolFull, source.SpoolFailed:
 		return "bad"
