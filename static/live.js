@@ -12,7 +12,7 @@ const pill = $("#pill");
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 let socket = null;
-let after = 0; // everything up to it is on the page or in waiting
+let after = 0; // everything up to it is on the page or in waiting: a number, or of several sources a text
 let byHand = false;
 let waiting = []; // batches that came while paused, oldest first: {html, count, missed}
 let fresh = 0; // messages in waiting, shown or not
@@ -109,8 +109,12 @@ function flush() {
   pill.hidden = true;
 }
 
+/** Numbers of one source are told from what only the explorer can compare. */
+const cursor = (text) => (/^\d+$/.test(text) ? +text : text);
+const upTo = (to) => (typeof to === "string" ? to : Math.max(after, to || 0));
+
 function range(oldest, newest) {
-  $("#shown").textContent = `${num(+oldest)} – ${num(+newest)}`;
+  if (typeof after === "number") $("#shown").textContent = `${num(+oldest)} – ${num(+newest)}`;
   const older = $(".pager [rel=next]");
   if (older) older.href = page(oldest);
 }
@@ -127,7 +131,7 @@ function gap(batch) {
   row.className = "gap";
   const cell = row.insertCell(); // one: a cell over more columns than are shown would make new ones
   const link = document.createElement("a");
-  link.href = page(batch.to + 1);
+  link.href = page(typeof batch.to === "string" ? batch.to : batch.to + 1);
   link.textContent = `${count(batch.missed, "message")} not shown`;
   link.tabIndex = -1;
   cell.append(link);
@@ -150,16 +154,16 @@ function receive(event) {
   const message = JSON.parse(event.data);
   switch (message.t) {
     case "rows":
-      after = Math.max(after, message.to);
+      after = upTo(message.to);
       if (message.html || message.skipped) {
         const html = message.html || "";
-        const oldest = parseInt(html.slice(html.lastIndexOf('data-seq="') + 10), 10);
+        const oldest = typeof after === "number" && parseInt(html.slice(html.lastIndexOf('data-seq="') + 10), 10);
         take({ html, count: message.count || 0, missed: message.skipped || 0, to: oldest ? oldest - 1 : message.to });
       }
-      acknowledge(message.to);
+      acknowledge(message.ack || message.to);
       break;
     case "gap":
-      after = Math.max(after, message.to || 0);
+      after = upTo(message.to);
       take({ html: "", count: 0, missed: message.count || 0, to: message.to });
       break;
     case "status":
@@ -188,13 +192,14 @@ async function poll() {
     const answer = await fetch(button.dataset.page);
     if (!answer.ok) throw answer;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const to = +$("#live", page).dataset.after;
+    const to = cursor($("#live", page).dataset.after);
     if (attempts < 2) return; // the websocket is back
     if (to < after) return location.reload();
     if (!polls) tell("Websockets do not get through: new rows come every 5 s");
     polls = true;
     const all = [...$("#rows", page).children].filter((row) => row.dataset.seq);
-    const added = all.filter((row) => +row.dataset.seq > after);
+    // Of several sources the page is shown whole: only the explorer knows what is new on it.
+    const added = typeof to === "number" ? all.filter((row) => +row.dataset.seq > after) : to === after ? [] : all;
     after = to;
     const [keys, chart, facet, total] = ["#names", "#chart", "#facet", "#total"].map((part) => $(part, page)?.innerHTML);
     status({ html: $("#broker", page)?.outerHTML, keys, chart, facet, total });
@@ -269,7 +274,7 @@ export function start() {
   button.addEventListener("click", toggle);
   if (!button.dataset.url || !rows || root.dataset.view === "full") return;
   $("button", pill).addEventListener("click", showNew);
-  after = +button.dataset.after;
+  after = cursor(button.dataset.after);
   for (const [target, type] of [[scroll, "scroll"], [document, "scroll"], [document, "selectionchange"], [rows, "focusin"], [rows, "focusout"]]) {
     target.addEventListener(type, () => requestAnimationFrame(draw), { passive: true });
   }

@@ -7,7 +7,7 @@ const most = 8;
 
 function marked() {
   try {
-    return JSON.parse(sessionStorage.getItem(key) || "[]").filter((seq) => /^\d+$/.test(seq)).slice(0, most);
+    return JSON.parse(sessionStorage.getItem(key) || "[]").filter((seq) => /^([\w.-]+:)?\d+$/.test(seq)).slice(0, most);
   } catch {
     return [];
   }

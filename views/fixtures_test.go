@@ -80,7 +80,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	}
 	open := func(q address.State, m facts.Message) Page {
 		p := base(q)
-		p.List = listing.List{Rows: rows(60), Older: 12280, Total: 12340, Selected: 12338, Last: 12340}
+		p.List = listing.List{Rows: rows(60), Older: "12280", Total: 12340, Selected: address.Key{Seq: 12338}, Last: "12340"}
 		m.Seq, m.Received, m.DeliveryTag = 12338, viewtest.Now.Add(-90*time.Second), 4711
 		if m.ContentHeader == nil {
 			m.ContentHeader = append(make([]byte, 14), m.Headers...)
@@ -88,7 +88,9 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 		if m.BodySize == 0 {
 			m.BodySize = uint64(len(m.Body))
 		}
-		in := opened.Build(m, opened.Options{Links: p.Links, Older: 12337, Newer: 12339, Now: viewtest.Now})
+		in := opened.Build(m, opened.Options{
+			Links: p.Links, Older: address.Key{Seq: 12337}, Newer: address.Key{Seq: 12339}, Now: viewtest.Now,
+		})
 		p.Opened = &in
 		p.Title = "#12338"
 		return p
@@ -97,16 +99,16 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	add := func(name string, p Page) { all = append(all, fixture{name: name, page: p}) }
 
 	p := base(address.State{})
-	p.List = listing.List{Rows: rows(100), Older: 12240, Total: 12340, Last: 12340}
+	p.List = listing.List{Rows: rows(100), Older: "12240", Total: 12340, Last: "12340"}
 	add("list", p)
 
 	p = base(address.State{Q: "tenant = 'acme' AND retries > 3", Columns: []string{"tenant", "x-death[0].reason"}})
 	p.List = listing.List{
 		Rows:    rows(40),
-		Older:   12240,
-		Newer:   12340,
+		Older:   "12240",
+		Newer:   "12340",
 		Total:   12340,
-		Last:    12340,
+		Last:    "12340",
 		Columns: []listing.Column{{Path: "tenant", Tags: []byte("S")}, {Path: "x-death[0].reason", Tags: []byte("SI")}},
 		Count:   total(312, 2, false),
 	}
@@ -143,7 +145,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	p.List = listing.List{
 		Rows:    rows(30),
 		Total:   12340,
-		Last:    12340,
+		Last:    "12340",
 		Columns: []listing.Column{{Path: "retries", Tags: []byte("IS")}},
 		Count:   total(4211, 3, true),
 	}
@@ -184,7 +186,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 		Facet: query.Facet{Operand: "a b"},
 		Error: &query.Error{Offset: 2, Msg: "Expected nothing more here."},
 	}
-	p.List = listing.List{Rows: rows(20), Total: 12340, Last: 12340, Count: total(20, 0, true)}
+	p.List = listing.List{Rows: rows(20), Total: 12340, Last: "12340", Count: total(20, 0, true)}
 	p.Bar.Live = false
 	add("range", p)
 
@@ -326,10 +328,10 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	clear(fresh.Chart.Counts[:110])
 	fresh.Chart.Width = time.Second
 	fresh.Broker.Mode, fresh.Broker.Name, fresh.Broker.Product = "demo", "demo", "headerglass demo"
-	fresh.List = listing.List{Rows: rows(40), Total: 40, Last: 12340}
+	fresh.List = listing.List{Rows: rows(40), Total: 40, Last: "12340"}
 	add("demo", fresh)
 	busy := base(address.State{})
-	busy.List = listing.List{Rows: rows(40), Total: 40, Last: 12340}
+	busy.List = listing.List{Rows: rows(40), Total: 40, Last: "12340"}
 	busy.Broker.State, busy.Broker.NextAttempt = source.Paused, viewtest.Now.Add(25*time.Second)
 	busy.Broker.HeldSince, busy.Broker.GiveBackAt = viewtest.Now.Add(-6*time.Minute), viewtest.Now.Add(9*time.Minute)
 	busy.Broker.Ready, busy.Broker.Consumers, busy.Broker.ObservedAt = 4211, 3, viewtest.Now.Add(-4*time.Second)
@@ -356,7 +358,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 	p.Bar.Error = &query.Error{Offset: 10, End: 13, Msg: "expected a number, a text in single quotes or a header name"}
 	add("badfilter", p)
 	p = base(address.State{})
-	p.List = listing.List{Rows: rows(60), Older: 12280, Total: 12340, Last: 12340}
+	p.List = listing.List{Rows: rows(60), Older: "12280", Total: 12340, Last: "12340"}
 	p.Problem = &kit.Problem{
 		Status: 410,
 		Title:  "Evicted",

@@ -266,8 +266,8 @@ func arrayServer(t *testing.T) *httptest.Server {
 			Headers:    table,
 		}, opened.Options{
 			Links: p.Links,
-			Older: seq - 1,
-			Newer: seq + 1,
+			Older: address.Key{Seq: seq - 1},
+			Newer: address.Key{Seq: seq + 1},
 		})
 		p.Opened = &in
 		page := Document(p)

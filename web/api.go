@@ -16,6 +16,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
+	"github.com/headerglass/headerglass/views/address"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 func (s *Server) serveMessagesJSON(w http.ResponseWriter, r *http.Request) error {
@@ -23,7 +25,7 @@ func (s *Server) serveMessagesJSON(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	v := s.sources.View()
+	v := req.view
 	p, err := v.Find(r.Context(), req.filter, req.within())
 	if err != nil {
 		return err
@@ -48,15 +50,27 @@ func (s *Server) serveMessagesJSON(w http.ResponseWriter, r *http.Request) error
 	b = strconv.AppendUint(typedjson.AppendMember(b, "scanned"), p.Scanned+p.Skipped, 10)
 	b = strconv.AppendUint(typedjson.AppendMember(b, "damaged"), p.Damaged, 10)
 	b = typedjson.AppendMember(b, "next")
-	if p.Next == 0 {
-		b = append(b, "null"...)
-	} else {
-		b = strconv.AppendUint(b, p.Next, 10)
-	}
+	b = s.appendNext(b, &req, p.Next)
 	if r.URL.Query().Get("explain") == "1" {
 		b = appendExplain(typedjson.AppendMember(b, "explain"), p.Explain, req.filter.Notes(v.Names()))
 	}
 	return writeJSON(w, append(b, '}'))
+}
+
+// appendNext appends where to go on: a sequence number, a text where several sources are listed
+// together, or null.
+func (s *Server) appendNext(b []byte, req *request, next sources.Position) []byte {
+	if next == nil {
+		return append(b, "null"...)
+	}
+	cursor := s.before(req, next)
+	if req.ascending() {
+		cursor = s.after(req, next)
+	}
+	if s.together(req) {
+		return typedjson.AppendString(b, string(cursor))
+	}
+	return append(b, cursor...)
 }
 
 // appendExplain appends how an answer was reached, and what in the filter may be meant otherwise.
@@ -94,6 +108,7 @@ func appendSummary(b []byte, m archive.Message, req request, scratch *query.Scra
 	marks := m.Marks()
 	b = append(b, '{')
 	b = strconv.AppendUint(typedjson.AppendMember(b, "seq"), m.Seq(), 10)
+	b = typedjson.AppendSource(b, m)
 	b = typedjson.AppendTime(typedjson.AppendMember(b, "received"), m.Received())
 	b = typedjson.AppendOctets(typedjson.AppendMember(b, "exchange"), m.Exchange())
 	b = typedjson.AppendOctets(typedjson.AppendMember(b, "routing_key"), m.RoutingKey())
@@ -124,17 +139,17 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	m, err := s.message(s.sources.View(), r)
+	m, err := s.message(req.view.Now(), r)
 	if err != nil {
 		return err
 	}
 	s.fullDecodes.Add(1)
 	w.Header().Set("Content-Type", "application/json")
 	n := int64(m.Bytes())
-	m = archive.Message{} // to wait for a turn may take a while
+	m, req.view = archive.Message{}, req.view.At(nil) // to wait for a turn may take a while
 	if n <= maxCollected {
 		return s.collect(maxCollected, s.pages, func(w http.ResponseWriter, r *http.Request) error {
-			m, err := s.message(s.sources.View(), r)
+			m, err := s.message(req.view.Now(), r)
 			if err != nil {
 				return err
 			}
@@ -145,7 +160,7 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 		return nil
 	}
 	return s.stream(w, r, n, true, func(_ context.Context, out *streamed) error {
-		m, err := s.message(s.sources.View(), r)
+		m, err := s.message(req.view.Now(), r)
 		if err != nil {
 			return err
 		}
@@ -166,7 +181,11 @@ func writeMessageJSON(w io.Writer, m archive.Message, d *fieldtable.Dialect) err
 }
 
 func (s *Server) serveKeysJSON(w http.ResponseWriter, r *http.Request) error {
-	counts, err := s.sources.View().CountNames(r.Context())
+	v, _, err := s.view(r, address.State{})
+	if err != nil {
+		return err
+	}
+	counts, err := v.CountNames(r.Context())
 	if err != nil {
 		return err
 	}
@@ -196,7 +215,8 @@ func (s *Server) serveKeysJSON(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) serveStatusJSON(w http.ResponseWriter, r *http.Request) error {
-	st := s.sources.Status()
+	v := s.sources.View()
+	st := v.Status()
 	b := []byte(`{"broker":{`)
 	b = typedjson.AppendString(typedjson.AppendMember(b, "state"), st.State.String())
 	b = typedjson.AppendTime(typedjson.AppendMember(b, "since"), st.Since)
@@ -217,7 +237,48 @@ func (s *Server) serveStatusJSON(w http.ResponseWriter, r *http.Request) error {
 	b = appendStrings(typedjson.AppendMember(b, "notes"), st.Notes)
 	b = appendGaps(typedjson.AppendMember(b, "gaps"), st.Gaps)
 	b = appendSpool(typedjson.AppendMember(b, "spool"), st.Spool)
+	b = appendSources(typedjson.AppendMember(b, "sources"), v)
 	return writeJSON(w, append(b, '}'))
+}
+
+// serveSourcesJSON lists the sources.
+func (s *Server) serveSourcesJSON(w http.ResponseWriter, r *http.Request) error {
+	b := appendSources(typedjson.AppendMember([]byte{'{'}, "sources"), s.sources.View())
+	return writeJSON(w, append(b, '}'))
+}
+
+// appendSources appends what each source reads, what it is doing and what is kept of it.
+func appendSources(b []byte, v sources.View) []byte {
+	b = append(b, '[')
+	for _, one := range v.Statuses() {
+		b = append(typedjson.AppendNext(b), '{')
+		b = typedjson.AppendString(typedjson.AppendMember(b, "name"), one.Name)
+		b = typedjson.AppendString(typedjson.AppendMember(b, "reads"), one.Status.Name)
+		b = typedjson.AppendString(typedjson.AppendMember(b, "mode"), string(one.Mode))
+		b = typedjson.AppendString(typedjson.AppendMember(b, "state"), one.State.String())
+		b = typedjson.AppendTime(typedjson.AppendMember(b, "since"), one.Since)
+		b = typedjson.AppendMember(b, "error")
+		if one.Error == "" {
+			b = append(b, "null"...)
+		} else {
+			b = typedjson.AppendString(b, one.Error)
+		}
+		b = strconv.AppendUint(typedjson.AppendMember(b, "held"), one.Held, 10)
+		b = typedjson.AppendMember(b, "waiting")
+		if one.ObservedAt.IsZero() {
+			b = append(b, "null"...)
+		} else {
+			b = strconv.AppendUint(b, one.Ready, 10)
+		}
+		b = strconv.AppendUint(typedjson.AppendMember(b, "stored"), one.Kept.Messages, 10)
+		b = strconv.AppendUint(typedjson.AppendMember(b, "evicted"), one.Kept.Evicted, 10)
+		b = strconv.AppendInt(typedjson.AppendMember(b, "bytes"), one.Kept.Bytes, 10)
+		b = strconv.AppendInt(typedjson.AppendMember(b, "max_bytes"), one.Kept.MaxBytes, 10)
+		b = strconv.AppendFloat(typedjson.AppendMember(b, "rate"), one.Kept.Rate, 'f', -1, 64)
+		b = appendStrings(typedjson.AppendMember(b, "notes"), one.Notes)
+		b = append(b, '}')
+	}
+	return append(b, ']')
 }
 
 func appendStrings(b []byte, all []string) []byte {
@@ -303,7 +364,11 @@ func (s *Server) serveCompletions(w http.ResponseWriter, r *http.Request) error 
 			return &paramError{"at", "The parameter at of this address is not a place in the filter."}
 		}
 	}
-	items, start := s.sources.View().Complete(q, at, maxCompletions)
+	v, _, err := s.view(r, address.State{})
+	if err != nil {
+		return err
+	}
+	items, start := v.Complete(q, at, maxCompletions)
 	b := []byte(`{`)
 	b = strconv.AppendInt(typedjson.AppendMember(b, "start"), int64(start), 10)
 	b = append(typedjson.AppendMember(b, "items"), '[')

@@ -196,7 +196,7 @@ func TestAPIStatus(t *testing.T) {
 		t.Errorf("broker %v", broker)
 	}
 	f = newFixture(t, func(c *Config, _ *archive.Config) {
-		c.Source.Status = func() source.Status {
+		c.Sources[0].Status = func() source.Status {
 			return source.Status{
 				State: source.Reconnecting,
 				Error: "The broker refused the user name or password.",
@@ -205,10 +205,10 @@ func TestAPIStatus(t *testing.T) {
 	})
 	f.get("/api/status").
 		wantText(`"broker":{"state":"reconnecting","since":null,"error":"The broker refused the user name or password."}`).
-		wantText(`"notes":[],"gaps":[],"spool":null}`)
+		wantText(`"notes":[],"gaps":[],"spool":null,"sources":[{"name":""`)
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	f = newFixture(t, func(c *Config, _ *archive.Config) {
-		c.Source.Status = func() source.Status {
+		c.Sources[0].Status = func() source.Status {
 			return source.Status{
 				Notes: []string{"left out"}, Gaps: []source.Gap{{From: noon, To: noon.Add(time.Second)}},
 				Spool: &source.Spool{Messages: 3, Dropped: 2, Bytes: 4, MaxBytes: 5, Lost: 1, Damage: []string{"here"}},
@@ -217,7 +217,7 @@ func TestAPIStatus(t *testing.T) {
 	})
 	f.get("/api/status").
 		wantText(`"notes":["left out"],"gaps":[{"from":"2026-03-01T12:00:00.000000000Z","to":"2026-03-01T12:00:01.000000000Z"}]`).
-		wantText(`"spool":{"messages":3,"dropped":2,"bytes":4,"max_bytes":5,"lost":1,"damage":["here"]}}`)
+		wantText(`"spool":{"messages":3,"dropped":2,"bytes":4,"max_bytes":5,"lost":1,"damage":["here"]},"sources":[`)
 }
 
 func TestAPIErrors(t *testing.T) {

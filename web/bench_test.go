@@ -16,7 +16,7 @@ import (
 // BenchmarkPages draws pages over 100,000 messages of the mix.
 func BenchmarkPages(b *testing.B) {
 	a := archive.New(archive.Config{})
-	s, err := New(Config{Source: sources.Source{Archive: a}})
+	s, err := New(Config{Sources: []sources.Source{{Archive: a}}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -27,31 +27,33 @@ func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	values := r.URL.Query()
-	seqs, err := compareSeqs(values["m"])
+	keys, err := compareKeys(values["m"])
 	if err != nil {
 		return err
 	}
-	v := s.sources.View()
+	v := req.view
 	if with := values.Get("with"); with != "" {
-		return s.compareNeighbour(w, r, v, seqs, with)
+		return s.compareNeighbour(w, r, req, keys, with)
 	}
-	p := s.frame(req.State)
+	p := s.frame(&req)
 	p.Title = "Compare"
 	var ms []facts.Message
 	var notes []string
 	var first error
-	for _, seq := range seqs {
-		m, err := v.Get(v.Key(seq))
+	for _, k := range keys {
+		m, err := v.Get(sources.Key(k))
 		switch {
 		case errors.Is(err, archive.ErrEvicted):
-			notes = append(notes, "Message "+kit.Num(seq)+" was kept once and has been evicted.")
+			notes = append(notes, "Message "+words(k)+" was kept once and has been evicted.")
 		case errors.Is(err, archive.ErrNotYet):
-			notes = append(notes, "There is no message "+kit.Num(seq)+" yet.")
+			notes = append(notes, "There is no message "+words(k)+" yet.")
+		case errors.Is(err, sources.ErrNoSource):
+			notes = append(notes, "There is no source that message "+words(k)+" could be of.")
 		case err != nil:
 			return err
 		default:
-			one := s.factsOf(m)
-			one.Passage = v.Passage(v.Key(seq))
+			one := s.factsOf(v, m)
+			one.Passage = v.Passage(m)
 			ms = append(ms, one)
 		}
 		if first == nil {
@@ -72,54 +74,68 @@ func (s *Server) serveCompare(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, page())
 }
 
-func compareSeqs(given []string) ([]uint64, error) {
-	var seqs []uint64
+// words name a message in a sentence.
+func words(k address.Key) string {
+	if k.Source == "" {
+		return kit.Num(k.Seq)
+	}
+	return kit.Num(k.Seq) + " of " + k.Source
+}
+
+func compareKeys(given []string) ([]address.Key, error) {
+	var keys []address.Key
 	for _, list := range given {
 		for text := range strings.SplitSeq(list, ",") {
 			if text = strings.TrimSpace(text); text == "" {
 				continue
 			}
-			seq, err := strconv.ParseUint(text, 10, 64)
+			name, number, found := strings.Cut(text, ":")
+			if !found {
+				name, number = "", text
+			}
+			seq, err := strconv.ParseUint(number, 10, 64)
 			if err != nil || seq == 0 {
 				return nil, &paramError{
 					"m",
-					"A message is named by its sequence number, which is a whole number from 1.",
+					"A message is named by its sequence number, which is a whole number from 1, with its source " +
+						"and a colon before it where there are several.",
 				}
 			}
-			if !slices.Contains(seqs, seq) {
-				seqs = append(seqs, seq)
+			if k := (address.Key{Source: name, Seq: seq}); !slices.Contains(keys, k) {
+				keys = append(keys, k)
 			}
 		}
 	}
-	if len(seqs) > compare.Max {
+	if len(keys) > compare.Max {
 		return nil, &paramError{"m", "At most " + strconv.Itoa(compare.Max) + " messages are compared at once."}
 	}
-	return seqs, nil
+	return keys, nil
 }
 
 func (s *Server) compareNeighbour(
 	w http.ResponseWriter,
 	r *http.Request,
-	v sources.View,
-	seqs []uint64,
+	req request,
+	keys []address.Key,
 	with string,
 ) error {
-	if len(seqs) != 1 || with != "older" && with != "newer" {
+	if len(keys) != 1 || with != "older" && with != "newer" {
 		return &paramError{"with", `The parameter "with" is "older" or "newer", beside one message.`}
 	}
-	m, err := v.Get(v.Key(seqs[0]))
+	v := req.view
+	m, err := v.Get(sources.Key(keys[0]))
 	if err != nil {
 		return err
 	}
 	if other, ok := v.Alike(r.Context(), m, with == "older"); ok {
-		http.Redirect(w, r, address.Links{Base: s.base}.Diff(m.Seq(), other.Seq()), http.StatusSeeOther)
+		http.Redirect(w, r, address.Links{Base: s.base}.Diff(keys[0], address.Key(v.Key(other))), http.StatusSeeOther)
 		return nil
 	}
-	none := "No " + with + " message kept here has the exchange and routing key of message " + kit.Num(m.Seq()) + "."
+	none := "No " + with + " message kept here has the exchange and routing key of message " + words(keys[0]) + "."
 	return &shownError{&sentenceError{errNotAlike, none}, func(failure) (templ.Component, error) {
-		p := s.frame(address.State{})
+		p := s.frame(&request{view: v})
 		p.Title = "Compare"
-		d := compare.Build([]facts.Message{s.factsOf(m)}, s.dialect(), p.Links)
+		d := compare.Build([]facts.Message{s.factsOf(v, m)}, s.dialect(v), p.Links)
 		d.Notes = append(d.Notes, none)
 		return compare.Page(p, d), nil
 	}}

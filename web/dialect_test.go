@@ -28,7 +28,8 @@ func TestDialectFollowsTheProduct(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, func(c *Config, _ *archive.Config) {
 				c.Dialect = tt.chosen
-				c.Source.Status = func() source.Status { return source.Status{Mode: source.Peek, Product: tt.product} }
+				status := source.Status{Mode: source.Peek, Product: tt.product}
+				c.Sources[0].Status = func() source.Status { return status }
 			})
 			f.add(message{
 				key:     "k",

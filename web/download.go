@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/views/address"
 )
 
 // serveHeaders serves the field table as on the wire, with its length octets.
@@ -55,7 +56,11 @@ func (s *Server) download(
 	octets func(archive.Message) ([]byte, error),
 ) error {
 	find := func() ([]byte, error) {
-		m, err := s.message(s.sources.View(), r)
+		v, _, err := s.view(r, address.State{})
+		if err != nil {
+			return nil, err
+		}
+		m, err := s.message(v, r)
 		if err != nil {
 			return nil, err
 		}
@@ -65,9 +70,13 @@ func (s *Server) download(
 	if err != nil {
 		return err
 	}
+	name := chi.URLParam(r, "source") // which was found, so it is fit for a file's name
+	if name != "" {
+		name += "-"
+	}
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", `attachment; filename="headerglass-`+chi.URLParam(r, "seq")+`-`+part+`.bin"`)
+	h.Set("Content-Disposition", `attachment; filename="headerglass-`+name+chi.URLParam(r, "seq")+`-`+part+`.bin"`)
 	h.Set("Content-Length", strconv.Itoa(len(b)))
 	if r.Method == http.MethodHead {
 		return nil

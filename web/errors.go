@@ -18,6 +18,7 @@ import (
 	"github.com/headerglass/headerglass/web/access"
 	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/live"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 var (
@@ -103,6 +104,8 @@ func (s *Server) statusTable() []struct {
 			"The filter of this link is too long for an address, and it is no longer kept: enter it again."},
 		{archive.ErrEvicted, http.StatusGone,
 			"This message was kept once and has been evicted to make room for newer ones."},
+		{sources.ErrNoSource, http.StatusNotFound,
+			"No source has this name. Where several are read, the address of a message has its source in it."},
 		{archive.ErrNotYet, http.StatusNotFound, "No message has this number yet."},
 		{errNotAlike, http.StatusNotFound, "No message kept here has its exchange and routing key."},
 		{errNoHeaders, http.StatusNotFound,

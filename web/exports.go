@@ -32,8 +32,9 @@ func (s *Server) serveExport(f export.Format) handler {
 		if err != nil {
 			return err
 		}
+		req.view = req.view.At(nil) // what is evicted meanwhile is not kept
 		return s.stream(w, r, f.Memory, !f.Compressed, func(ctx context.Context, out *streamed) error {
-			over, err := s.sources.Newest(ctx, req.filter, req.within(), s.exportLimit(r, f))
+			over, err := req.view.Newest(ctx, req.filter, req.within(), s.exportLimit(r, f))
 			if err != nil {
 				return err
 			}
@@ -42,7 +43,7 @@ func (s *Server) serveExport(f export.Format) handler {
 				Dialect: req.dialect,
 				Columns: req.columns,
 				Paths:   req.Columns,
-				First:   over.First,
+				Sourced: s.sources.Several(),
 				Last:    over.Last,
 				Count:   over.Count,
 				More:    over.More,
@@ -91,7 +92,7 @@ func (s *Server) writeExport(
 		}
 		return file.Write(m)
 	}
-	if err := s.sources.Each(ctx, req.filter, req.within(), over, out, write); err != nil {
+	if err := req.view.Each(ctx, req.filter, req.within(), over, out, write); err != nil {
 		return err
 	}
 	if n < over.Count {

@@ -39,18 +39,26 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// Links in what is streamed lead to the newest page, not to the cursor.
-	after, addr := req.After, clientOf(r)
-	req.Before, req.After, req.Oldest = 0, 0, false
+	after, addr := req.over, clientOf(r)
+	if !r.URL.Query().Has("after") {
+		after = req.view.End()
+	} else if after == nil {
+		after = make(sources.Position, len(req.view.End()))
+	}
+	req.Before, req.After, req.Oldest, req.under, req.over = "", "", false, nil, nil
+	view := req.view.At(nil)
 	page := s.parts.open(s, req, addr)
 	defer s.parts.close(page)
 	in := s.stillIn(r)
 	stream := live.Stream{
-		Filter:  page.req.filter,
-		Dialect: req.dialect,
-		Addr:    addr,
-		After:   after,
-		Rows: func(ctx context.Context, w io.Writer, snap archive.Snapshot, ms []archive.Message) error {
-			l := listing.List{Rows: rows(s.sources.At(snap), ms, page.req, s.sources.Status().Gaps)}
+		Filter:   page.req.filter,
+		Dialect:  req.dialect,
+		Addr:     addr,
+		Archives: view.Archives(),
+		After:    after,
+		Rows: func(ctx context.Context, w io.Writer, snaps []archive.Snapshot, ms []archive.Message) error {
+			v := view.At(snaps)
+			l := listing.List{Rows: rows(v, ms, page.req, v.Status().Gaps), Sourced: s.together(&req)}
 			for i := range l.Rows {
 				l.Rows[i].New = true
 			}
@@ -63,8 +71,8 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 			return s.liveStatus(ctx, page)
 		},
 	}
-	if !r.URL.Query().Has("after") {
-		stream.After = s.sources.View().Last()
+	if s.together(&req) {
+		stream.Text = func(at []uint64) string { return view.Text(at) }
 	}
 	if r.URL.Query().Get("slow") == "1" {
 		stream.Interval = live.SlowInterval
@@ -117,7 +125,8 @@ const (
 
 // open is the page of what req asks for, for one more feed.
 func (l *liveParts) open(s *Server, req request, addr string) *livePage {
-	key := feedKey{s.cfg.Source.Name, req.State.Encode()}
+	key := feedKey{req.source, req.State.Encode()}
+	req.view = req.view.At(nil) // so that what is evicted is not kept
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.pages[key]
@@ -134,7 +143,7 @@ func (l *liveParts) open(s *Server, req request, addr string) *livePage {
 		p = &livePage{
 			key:   key,
 			req:   req,
-			links: address.Links{Base: s.base, State: req.State},
+			links: s.links(&req),
 			share: s.budget.Open(budget.Feed, addr),
 		}
 		l.pages[key] = p
@@ -171,11 +180,11 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage) (live.Fragments
 	}
 	st := page.status
 	var buf bytes.Buffer
-	if err := shell.BrokerStrip(s.sources.Status(), now).Render(ctx, &buf); err != nil {
+	v := req.view.Now()
+	if err := shell.BrokerStrip(v.Status(), now).Render(ctx, &buf); err != nil {
 		return st, err
 	}
 	st.HTML = buf.String()
-	v := s.sources.View()
 	partial := !req.filter.MatchesAll() || !req.From.IsZero()
 	if !partial && (page.keys.IsZero() || now.Sub(page.keys) >= keysEvery) {
 		page.keys = now

@@ -22,7 +22,7 @@ func withGaps(t *testing.T, gaps ...[2]int) *fixture {
 			at := func(ms int) time.Time { return noon.Add(time.Duration(ms) * time.Millisecond) }
 			st.Gaps = append(st.Gaps, source.Gap{From: at(g[0]), To: at(g[1])})
 		}
-		c.Source.Status = func() source.Status { return st }
+		c.Sources[0].Status = func() source.Status { return st }
 	})
 }
 

@@ -229,7 +229,7 @@ func FuzzRequest(f *testing.F) {
 		f.Add(s.path, s.query)
 	}
 	a := archive.New(archive.Config{})
-	srv, err := New(Config{Source: sources.Source{Archive: a}})
+	srv, err := New(Config{Sources: []sources.Source{{Archive: a}}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := func() (templ.Component, error) {
-		p, err := s.listPage(r.Context(), s.sources.View(), req, 0)
+		p, err := s.listPage(r.Context(), req, archive.Message{})
 		return views.Document(views.Page{Page: p}), err
 	}
 	if req.filterErr != nil {
@@ -46,14 +46,17 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) error {
 }
 
 // listPage builds the page of the list that req asks for, with selected as
-// the opened message; 0 opens none.
-func (s *Server) listPage(
-	ctx context.Context, v sources.View, req request, selected uint64,
-) (listing.Page, error) {
-	p := listing.Page{Frame: s.frame(req.State)}
+// the opened message; the zero Message opens none.
+func (s *Server) listPage(ctx context.Context, req request, selected archive.Message) (listing.Page, error) {
+	p := listing.Page{Frame: s.frame(&req)}
+	v := req.view
+	opened, last := address.Key{}, s.after(&req, v.End())
+	if !selected.IsZero() {
+		opened = address.Key(v.Key(selected))
+	}
 	p.Bar = listing.QueryBar{
 		Query: req.Q,
-		Live:  req.filterErr == nil && req.Before == 0 && !req.ascending() && growing(req.State),
+		Live:  req.filterErr == nil && req.Before == "" && !req.ascending() && growing(req.State),
 	}
 	if !s.cfg.NoExports {
 		p.Bar.Exports, p.Bar.ExportLimit = exportForms(), s.cfg.ExportLimit
@@ -68,8 +71,9 @@ func (s *Server) listPage(
 		p.List = listing.List{
 			Total:    p.Broker.Kept.Messages,
 			Empty:    listing.EmptyNoMatch,
-			Selected: selected,
-			Last:     v.Last(),
+			Selected: opened,
+			Last:     last,
+			Sourced:  s.together(&req),
 		}
 		return p, nil
 	}
@@ -77,25 +81,24 @@ func (s *Server) listPage(
 	if err != nil {
 		return p, err
 	}
-	gaps := s.sources.Status().Gaps
+	gaps := p.Broker.Gaps
 	shown, err := fit(ctx, v, found.Messages, req, gaps, p.Links)
 	if err != nil {
 		return p, err
 	}
-	if selected != 0 && req.Before == 0 && !req.ascending() && !contains(shown, selected) {
-		around := req
-		around.Before = selected + 1
-		if found, err = v.Find(ctx, around.filter, around.within()); err != nil {
+	if !selected.IsZero() && req.Before == "" && !req.ascending() && !contains(shown, selected) {
+		req.under = v.Above(selected)
+		req.Before, p.Bar.Live = s.before(&req, req.under), false
+		if found, err = v.Find(ctx, req.filter, req.within()); err != nil {
 			return p, err
 		}
-		req.Before, p.Bar.Live = around.Before, false
 		if shown, err = fit(ctx, v, found.Messages, req, gaps, p.Links); err != nil {
 			return p, err
 		}
 	}
 	if req.ascending() && len(found.Messages) < req.limit && len(shown) == len(found.Messages) {
 		// What came after the cursor does not fill a page: show the newest.
-		req.After, req.Oldest = 0, false
+		req.After, req.Oldest, req.over = "", false, nil
 		if found, err = v.Find(ctx, req.filter, req.within()); err != nil {
 			return p, err
 		}
@@ -106,25 +109,35 @@ func (s *Server) listPage(
 	}
 	p.List = listing.List{
 		Rows:       rows(v, req.sorted(shown), req, gaps),
-		Older:      found.Next,
 		Cut:        len(shown) < len(found.Messages),
 		Total:      p.Broker.Kept.Messages,
-		Selected:   selected,
+		Selected:   opened,
 		Incomplete: !found.Complete && len(found.Messages) < req.limit,
-		Last:       v.Last(),
+		Last:       last,
+		Sourced:    s.together(&req),
+	}
+	if found.Next != nil {
+		p.List.Older = s.before(&req, found.Next)
 	}
 	p.List.Columns = columns(req.Columns, p.List.Rows)
-	if n := len(shown); n > 0 && (p.List.Cut || req.ascending()) {
-		if p.List.Older = shown[n-1].Seq(); p.List.Older <= v.First() {
-			p.List.Older = 0
+	from := req.over // where the page begins
+	if !req.ascending() {
+		if from = req.under; from == nil {
+			from = v.End()
 		}
 	}
-	if (req.Before != 0 || req.ascending()) && len(shown) > 0 {
-		p.List.Newer = shown[0].Seq()
+	if len(shown) > 0 && (p.List.Cut || req.ascending()) {
+		p.List.Older = ""
+		if older := v.Lowest(shown, from); v.Reaches(older) {
+			p.List.Older = s.before(&req, older)
+		}
+	}
+	if (req.Before != "" || req.ascending()) && len(shown) > 0 {
+		p.List.Newer = s.after(&req, v.Highest(shown, from))
 	}
 	if len(found.Messages) == 0 {
 		p.List.Empty = emptyReason(v, req)
-		p.List.NewerIsLatest = req.Before != 0
+		p.List.NewerIsLatest = req.Before != ""
 		if p.List.Empty == listing.EmptyNoMatch {
 			p.List.Notes = notes(req, v)
 		}
@@ -205,21 +218,18 @@ func chips(q *query.Filter) []listing.Chip {
 
 func emptyReason(v sources.View, req request) listing.EmptyReason {
 	switch {
-	case v.Last() < v.First():
+	case v.Kept() == 0:
 		return listing.EmptyNoMessages
-	case req.Before != 0 && req.Before <= v.First():
+	case req.under != nil && !v.Reaches(req.under):
 		return listing.EmptyEndOfList
 	}
 	return listing.EmptyNoMatch
 }
 
-func contains(ms []archive.Message, seq uint64) bool {
-	for _, m := range ms {
-		if m.Seq() == seq {
-			return true
-		}
-	}
-	return false
+func contains(ms []archive.Message, one archive.Message) bool {
+	return slices.ContainsFunc(ms, func(m archive.Message) bool {
+		return m.Seq() == one.Seq() && m.Origin() == one.Origin()
+	})
 }
 
 // columns are the extra columns, with the types that their cells have.
@@ -263,7 +273,7 @@ func fillGaps(v sources.View, rs []listing.Row, gaps []source.Gap) {
 		var below time.Time
 		if i+1 < len(rs) {
 			below = rs[i+1].Received
-		} else if m, err := v.Get(v.Key(rs[i].Seq - 1)); err == nil {
+		} else if m, err := v.Get(sources.Key{Source: rs[i].Source, Seq: rs[i].Seq - 1}); err == nil {
 			below = m.Received()
 		}
 		for _, g := range slices.Backward(gaps) {
@@ -279,8 +289,10 @@ func fillGaps(v sources.View, rs []listing.Row, gaps []source.Gap) {
 func row(v sources.View, m archive.Message, req request, scratch *query.Scratch) listing.Row {
 	encoded, ok := m.HeaderTable()
 	marks := m.Marks()
+	k := v.Key(m)
 	r := listing.Row{
-		Seq:         m.Seq(),
+		Source:      k.Source,
+		Seq:         k.Seq,
 		Received:    m.Received(),
 		Exchange:    m.Exchange(),
 		RoutingKey:  m.RoutingKey(),

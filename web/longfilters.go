@@ -40,7 +40,7 @@ func (l *longFilters) get(key string) (text string, ok bool) {
 func (l *longFilters) keep(text, owner string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := address.Key(text)
+	key := address.FilterKey(text)
 	if e := l.all[key]; e != nil {
 		l.recent.MoveToFront(e)
 		return

@@ -39,7 +39,7 @@ func TestLongFiltersStandOnce(t *testing.T) {
 			}
 		})
 	}
-	r := f.get("/api/messages?limit=1&explain=1&filter=" + address.Key(filter) + "&and=kind").want(http.StatusOK)
+	r := f.get("/api/messages?limit=1&explain=1&filter=" + address.FilterKey(filter) + "&and=kind").want(http.StatusOK)
 	if text := string(r.body); !strings.Contains(text, "AND kind") || !strings.Contains(text, "éé") {
 		t.Errorf("%.200s", text)
 	}
@@ -53,7 +53,7 @@ func TestLongFiltersAreForgottenFairly(t *testing.T) {
 	for i := range 1000 {
 		l.keep(fmt.Sprint(i, strings.Repeat("b", 10_000)), "hog")
 	}
-	if _, ok := l.get(address.Key(one)); !ok {
+	if _, ok := l.get(address.FilterKey(one)); !ok {
 		t.Error("the filter of who has one is forgotten for those of who has many")
 	}
 	if l.bytes > maxLongFilters || len(l.all) != l.recent.Len() || l.owners["hog"]+len(one) != l.bytes {

@@ -22,14 +22,14 @@ type metric struct {
 
 // reading is what one scrape reads, so that its figures fit together.
 type reading struct {
-	source  source.Status
+	source  source.Status // of the source that a metric is about
 	archive archive.Stats
 	budget  budget.Stats
 	server  *Server
 }
 
-// metrics are those with one value each, without labels.
-func metrics() []metric {
+// sourceMetrics are those with a value for each source, which their label names.
+func sourceMetrics() []metric {
 	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
 	return []metric{
 		{"messages_stored", gauge, "Messages kept now.",
@@ -44,18 +44,25 @@ func metrics() []metric {
 			func(r *reading) float64 { return float64(r.archive.Pinned) }},
 		{"ingest_rate", gauge, "Messages arrived in a second, averaged over the last few.",
 			func(r *reading) float64 { return r.source.Kept.Rate }},
-		{"full_decodes_total", counter, "Header tables decoded whole, once for each message opened or exported.",
-			func(r *reading) float64 { return float64(r.server.FullDecodes()) }},
-		{"exports_cut_off_total", counter, "Exports cut off because messages were evicted before they were written.",
-			func(r *reading) float64 { return float64(r.server.exportsCutOff.Load()) }},
-		{"websocket_clients", gauge, "Open live feeds.",
-			func(r *reading) float64 { return float64(r.server.live.Conns()) }},
 		{"messages_held", gauge, "Messages held unacknowledged at the broker.",
 			func(r *reading) float64 { return float64(r.source.Held) }},
 		{"messages_given_back_total", counter, "Messages given back to the queue.",
 			func(r *reading) float64 { return float64(r.source.GivenBack) }},
 		{"messages_acknowledged_total", counter, "Messages acknowledged, so removed from the queue.",
 			func(r *reading) float64 { return float64(r.source.Acknowledged) }},
+	}
+}
+
+// metrics are those of the explorer as a whole.
+func metrics() []metric {
+	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
+	return []metric{
+		{"full_decodes_total", counter, "Header tables decoded whole, once for each message opened or exported.",
+			func(r *reading) float64 { return float64(r.server.FullDecodes()) }},
+		{"exports_cut_off_total", counter, "Exports cut off because messages were evicted before they were written.",
+			func(r *reading) float64 { return float64(r.server.exportsCutOff.Load()) }},
+		{"websocket_clients", gauge, "Open live feeds.",
+			func(r *reading) float64 { return float64(r.server.live.Conns()) }},
 		{"budget_max_bytes", gauge, "Bytes that work in progress may take.",
 			func(r *reading) float64 { return float64(r.budget.Max) }},
 		{"budget_waiting", gauge, "Pieces of work that wait for bytes.",
@@ -106,15 +113,19 @@ func (s *Server) newMetrics() {
 		Help:        "Always 1; the label says which version this is.",
 		ConstLabels: prometheus.Labels{"version": s.cfg.Version},
 	}, func() float64 { return 1 })
-	c := &collector{server: s, metrics: metrics(), kinds: kindMetrics()}
+	c := &collector{server: s, metrics: metrics(), sources: sourceMetrics(), kinds: kindMetrics()}
 	for _, m := range c.metrics {
 		c.descs = append(c.descs, prometheus.NewDesc("headerglass_"+m.name, m.help, nil, nil))
+	}
+	for _, m := range c.sources {
+		c.sourceDescs = append(c.sourceDescs,
+			prometheus.NewDesc("headerglass_"+m.name, m.help, []string{"source"}, nil))
 	}
 	for _, m := range c.kinds {
 		c.kindDescs = append(c.kindDescs, prometheus.NewDesc("headerglass_"+m.name, m.help, []string{"work"}, nil))
 	}
 	c.state = prometheus.NewDesc("headerglass_broker_state",
-		"1 for the state that the connection to the broker is in.", []string{"state"}, nil)
+		"1 for the state that the connection to the broker is in.", []string{"source", "state"}, nil)
 	s.registry = prometheus.NewRegistry()
 	s.registry.MustRegister(s.requests, build, c,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -135,12 +146,18 @@ type collector struct {
 	descs   []*prometheus.Desc // of metrics, in their order
 	state   *prometheus.Desc
 
+	sources     []metric
+	sourceDescs []*prometheus.Desc // of sources, in their order
+
 	kinds     []kindMetric
 	kindDescs []*prometheus.Desc // of kinds, in their order
 }
 
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range c.descs {
+		ch <- d
+	}
+	for _, d := range c.sourceDescs {
 		ch <- d
 	}
 	for _, d := range c.kindDescs {
@@ -150,12 +167,7 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 }
 
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	r := &reading{
-		source:  c.server.sources.Status(),
-		archive: c.server.sources.Stats(),
-		budget:  c.server.budget.Stats(),
-		server:  c.server,
-	}
+	r := &reading{budget: c.server.budget.Stats(), server: c.server}
 	for i, m := range c.metrics {
 		ch <- prometheus.MustNewConstMetric(c.descs[i], m.kind, m.value(r))
 	}
@@ -164,14 +176,20 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 			ch <- prometheus.MustNewConstMetric(c.kindDescs[i], m.kind, m.value(r.budget, of), of.String())
 		}
 	}
-	now := r.source.State.String()
-	state := func(value float64, name string) {
-		ch <- prometheus.MustNewConstMetric(c.state, prometheus.GaugeValue, value, name)
-	}
-	for _, other := range source.States() {
-		if string(other) != now {
-			state(0, string(other))
+	for _, one := range c.server.sources.View().Statuses() {
+		r.source, r.archive = one.Status, one.Archive
+		for i, m := range c.sources {
+			ch <- prometheus.MustNewConstMetric(c.sourceDescs[i], m.kind, m.value(r), one.Name)
 		}
+		now := one.State.String()
+		state := func(value float64, word string) {
+			ch <- prometheus.MustNewConstMetric(c.state, prometheus.GaugeValue, value, one.Name, word)
+		}
+		for _, other := range source.States() {
+			if string(other) != now {
+				state(0, string(other))
+			}
+		}
+		state(1, now)
 	}
-	state(1, now)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views"
+	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/facts"
 	"github.com/headerglass/headerglass/views/listing"
 	"github.com/headerglass/headerglass/views/opened"
@@ -24,23 +25,22 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v := s.sources.View()
-	m, err := s.message(v, r)
+	m, err := s.message(req.view, r)
 	if err != nil {
 		return err
 	}
 	partial := wantsPart(r)
 	var p views.Page
 	if partial || req.Full {
-		p.Frame, p.Bar.Query = s.frame(req.State), req.Q
+		p.Frame, p.Bar.Query = s.frame(&req), req.Q
 		p.Bar.Error, _ = errors.AsType[*query.Error](req.filterErr)
-	} else if p.Page, err = s.listPage(r.Context(), v, req, m.Seq()); err != nil {
+	} else if p.Page, err = s.listPage(r.Context(), req, m); err != nil {
 		return err
 	}
-	older, newer := neighbours(r.Context(), v, req, m.Seq(), p.List.Rows)
+	older, newer := neighbours(r.Context(), req, m, p.List.Rows)
 	p.Title = "#" + strconv.FormatUint(m.Seq(), 10)
-	shown := s.factsOf(m)
-	shown.Passage = v.Passage(v.Key(m.Seq()))
+	shown := s.factsOf(req.view, m)
+	shown.Passage = req.view.Passage(m)
 	o := opened.Build(shown, opened.Options{
 		Links:    p.Links,
 		Dialect:  req.dialect,
@@ -48,9 +48,9 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 		Newer:    newer,
 		Now:      p.Now,
 		TraceURL: s.cfg.TraceURL,
-		FrameMax: s.sources.Status().FrameMax,
+		FrameMax: s.frameMax(req.view, m),
 
-		Counterpart: s.counterpart(v, shown),
+		Counterpart: s.counterpart(req.view, shown),
 	})
 	p.Opened = &o
 	if partial {
@@ -59,12 +59,21 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, views.Document(p))
 }
 
+// frameMax is the largest frame that was agreed upon with the broker which m comes from.
+func (s *Server) frameMax(v sources.View, m archive.Message) int {
+	if one, err := v.Alone(v.Key(m).Source); err == nil {
+		return one.Status().FrameMax
+	}
+	return 0
+}
+
 // factsOf is everything that is kept of m. It counts as one full decode.
-func (s *Server) factsOf(m archive.Message) facts.Message {
+func (s *Server) factsOf(from sources.View, m archive.Message) facts.Message {
 	s.fullDecodes.Add(1)
 	encoded, ok := m.HeaderTable()
 	h := m.Header()
 	v := facts.Message{
+		Source:        from.Key(m).Source,
 		Seq:           m.Seq(),
 		Received:      m.Received(),
 		DeliveryTag:   m.DeliveryTag(),
@@ -99,11 +108,11 @@ func (s *Server) counterpart(v sources.View, m facts.Message) *facts.Message {
 	if len(others) == 0 {
 		return nil
 	}
-	other, err := v.Get(v.Key(others[0]))
+	other, err := v.Get(sources.Key{Source: m.Source, Seq: others[0]})
 	if err != nil {
 		return nil
 	}
-	as := s.factsOf(other)
+	as := s.factsOf(v, other)
 	return &as
 }
 
@@ -119,27 +128,32 @@ func properties(h wire.ContentHeader) (list []wire.Property, damage string) {
 	return list, ""
 }
 
-// neighbours are the messages before and after seq under the filter; 0 where there is none, or none
-// is found in time. Those on the page beside it need not be looked for.
+// neighbours are the messages before and after m under the filter; the zero Key where there is
+// none, or none is found in time. Those on the page beside it need not be looked for.
 func neighbours(
-	ctx context.Context, v sources.View, req request, seq uint64, rows []listing.Row,
-) (older, newer uint64) {
+	ctx context.Context, req request, m archive.Message, rows []listing.Row,
+) (older, newer address.Key) {
+	v := req.view
 	for i, r := range rows {
-		if r.Seq != seq {
+		if r.Key() != address.Key(v.Key(m)) {
 			continue
 		}
 		if i > 0 {
-			newer = rows[i-1].Seq
+			newer = rows[i-1].Key()
 		}
 		if i+1 < len(rows) {
-			older = rows[i+1].Seq
+			older = rows[i+1].Key()
 		}
 	}
-	if older == 0 {
-		older = v.Older(ctx, req.filter, req.within(), seq)
+	if older.Seq == 0 {
+		if other := v.Older(ctx, req.filter, req.within(), m); !other.IsZero() {
+			older = address.Key(v.Key(other))
+		}
 	}
-	if newer == 0 {
-		newer = v.Newer(ctx, req.filter, req.within(), seq)
+	if newer.Seq == 0 {
+		if other := v.Newer(ctx, req.filter, req.within(), m); !other.IsZero() {
+			newer = address.Key(v.Key(other))
+		}
 	}
 	return older, newer
 }

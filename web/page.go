@@ -10,14 +10,15 @@ import (
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/kit"
 	"github.com/headerglass/headerglass/views/shell"
+	"github.com/headerglass/headerglass/web/sources"
 )
 
 // frame is what every page has around its content.
-func (s *Server) frame(q address.State) shell.Frame {
+func (s *Server) frame(req *request) shell.Frame {
 	return shell.Frame{
-		Links:  address.Links{Base: s.base, State: q},
+		Links:  s.links(req),
 		Assets: s.assets,
-		Broker: s.sources.Status(),
+		Broker: req.view.Status(),
 		Now:    s.cfg.Now(),
 	}
 }
@@ -32,7 +33,11 @@ func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, f failure) {
 	if len(bad) > 0 {
 		q = address.State{}
 	}
-	frame, problem := s.frame(q), s.problem(f)
+	req := request{State: q, view: s.sources.View()}
+	if v, name, err := s.view(r, q); err == nil {
+		req.view, req.source = v, name
+	}
+	frame, problem := s.frame(&req), s.problem(req.view, f)
 	frame.Title = problem.Title
 	page := views.ErrorPage(frame, problem)
 	if wantsPart(r) {
@@ -45,7 +50,7 @@ func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, f failure) {
 }
 
 // problem says what f means and what to do about it.
-func (s *Server) problem(f failure) *kit.Problem {
+func (s *Server) problem(v sources.View, f failure) *kit.Problem {
 	p := &kit.Problem{
 		Status: f.Status,
 		Title:  http.StatusText(f.Status),
@@ -53,8 +58,7 @@ func (s *Server) problem(f failure) *kit.Problem {
 		Action: "Show the newest messages",
 		URL:    address.Links{Base: s.base}.Home(),
 	}
-	v := s.sources.View()
-	first, last := v.First(), v.Last()
+	first, last, some := v.Range()
 	switch f.Status {
 	case http.StatusGone:
 		if errors.Is(f.Err, errForgotten) {
@@ -62,21 +66,21 @@ func (s *Server) problem(f failure) *kit.Problem {
 			break
 		}
 		p.Title = "Evicted"
-		if last >= first {
+		if some {
 			p.Hint = "The oldest message kept is " + kit.Num(first)
-			if m, err := v.Get(v.Key(first)); err == nil {
-				p.Hint += ", received " + kit.Stamp(m.Received().Truncate(time.Millisecond))
+			if oldest := v.Status().Kept.Oldest; !oldest.IsZero() {
+				p.Hint += ", received " + kit.Stamp(oldest.Truncate(time.Millisecond))
 			}
 			p.Hint = remedied(p.Hint, s.cfg.Remedies.Memory)
 		}
 	case http.StatusNotFound:
 		p.Title = "Not found"
-		if errors.Is(f.Err, errNoPage) {
+		if errors.Is(f.Err, errNoPage) || errors.Is(f.Err, sources.ErrNoSource) {
 			break
 		}
-		if last >= first {
+		if some {
 			p.Hint = "Messages " + kit.Num(first) + " to " + kit.Num(last) + " are kept."
-		} else {
+		} else if v.Kept() == 0 {
 			p.Hint = "No message has arrived yet."
 		}
 	case http.StatusBadRequest:

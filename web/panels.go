@@ -40,10 +40,10 @@ func (s *Server) summarise(
 // summaryOfPage is the summary of a page with what was found. Where these are all that match, they
 // need not be looked for again.
 func (s *Server) summaryOfPage(
-	ctx context.Context, v sources.View, req request, found query.Page,
+	ctx context.Context, v sources.View, req request, found sources.Page,
 ) (sources.Summary, error) {
 	whole := !req.filter.MatchesAll() && !req.Damaged && req.Facet == "" &&
-		req.Before == 0 && req.After == 0 && req.From.IsZero() && req.To.IsZero()
+		req.under == nil && req.over == nil && req.From.IsZero() && req.To.IsZero()
 	if whole {
 		if sum, ok := v.Whole(found); ok {
 			return sum, nil
@@ -180,12 +180,12 @@ func (s *Server) serveSummary(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v := s.sources.View()
+	v := req.view
 	sum, err := s.summarise(r.Context(), v, req, summaryTime)
 	if err != nil {
 		return err
 	}
-	links := address.Links{Base: s.base, State: req.State}
+	links := s.links(&req)
 	p, err := drawParts(r.Context(), v, sum, req, links)
 	if err != nil {
 		return err

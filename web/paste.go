@@ -88,7 +88,7 @@ func (s *Server) servePasteUpload(w http.ResponseWriter, r *http.Request) error 
 			return unknown
 		}
 		req.dialect = d
-		if d != s.dialect() {
+		if d != s.dialect(req.view) {
 			req.Dialect = dialect
 		}
 	}
@@ -109,7 +109,7 @@ func (s *Server) servePasteUpload(w http.ResponseWriter, r *http.Request) error 
 			State:  address.State{Dialect: req.Dialect},
 			Pasted: url.Values{packedParam: {packed}}.Encode(),
 		}
-		http.Redirect(w, r, l.Opened(0, func(*address.State) {}), http.StatusSeeOther)
+		http.Redirect(w, r, l.Opened(address.Key{}, func(*address.State) {}), http.StatusSeeOther)
 		return nil
 	}
 	return s.pastePage(w, r, req, p, "", nil)
@@ -227,7 +227,7 @@ func unpack(param string) ([]byte, error) {
 // pastePage shows p, or the form alone when there is nothing to show or err
 // says why it cannot be shown.
 func (s *Server) pastePage(w http.ResponseWriter, r *http.Request, req request, p paste, as string, err error) error {
-	page := s.frame(req.State)
+	page := s.frame(&req)
 	page.Title = "Inspect bytes"
 	form := views.Paste{MaxBytes: maxPaste, Text: p.text}
 	if err == nil && isCapture(p.data) {
@@ -310,7 +310,7 @@ func (s *Server) openPasted(
 		}
 		o.Pasted.OtherURL = links(
 			other,
-		).Opened(0, func(q *address.State) { q.At, q.Skip, q.Hex, q.Bytes = 0, 0, 0, archive.Span{} })
+		).Opened(address.Key{}, func(q *address.State) { q.At, q.Skip, q.Hex, q.Bytes = 0, 0, 0, archive.Span{} })
 	}
 	if len(packed) > maxPasteParam {
 		s.fullDecodes.Add(1)

@@ -32,7 +32,7 @@ func (s *Server) pastedCapture(ctx context.Context, links address.Links, data []
 	if err != nil {
 		return nil, badPaste(err.Error())
 	}
-	a := archive.New(archive.Config{MaxBytes: 8 * maxPaste, BodyLimit: -1, Dialect: s.dialect()})
+	a := archive.New(archive.Config{MaxBytes: 8 * maxPaste, BodyLimit: -1, Dialect: s.dialect(s.sources.View())})
 	report, err := f.Read(ctx, capture.Config{Archive: a})
 	found := &views.Found{Notes: report.Notes()}
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Server) pastedCapture(ctx context.Context, links address.Links, data []
 			size += len(packed)
 			l := links
 			l.Pasted = url.Values{packedParam: {packed}, "as": {"header"}}.Encode()
-			one.URL = l.Opened(0, func(*address.State) {})
+			one.URL = l.Opened(address.Key{}, func(*address.State) {})
 		}
 		found.Messages = append(found.Messages, one)
 	}

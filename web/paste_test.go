@@ -247,7 +247,7 @@ func TestTraceURL(t *testing.T) {
 	} {
 		t.Run(address, func(t *testing.T) {
 			if _, err := New(Config{
-				Source:   sources.Source{Archive: archive.New(archive.Config{})},
+				Sources:  []sources.Source{{Archive: archive.New(archive.Config{})}},
 				TraceURL: address,
 			}); (err == nil) != ok {
 				t.Errorf("%q: %v", address, err)

@@ -12,15 +12,17 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// serveReady says whether messages can arrive: 503 unless the explorer is
-// connected and consuming. A full window counts as consuming, and files that
-// have been read count as all that is to come.
+// serveReady says whether messages can arrive: 503 unless every source is connected and consuming,
+// or rests as it is meant to. A full window counts as consuming, and files that have been read
+// count as all that is to come. It says the state that needs attention most, and names no source:
+// it asks for no login.
 func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	b := s.sources.Status()
-	if !b.State.Ready() {
+	v := s.sources.View()
+	state := v.Status().State
+	if !v.Ready() {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	_, _ = io.WriteString(w, b.State.String()+"\n")
+	_, _ = io.WriteString(w, state.String()+"\n")
 	return nil
 }

@@ -26,7 +26,12 @@ const (
 // request is what the parameters of a page or of the API ask for.
 type request struct {
 	address.State
-	filter *query.Filter // nil when filterErr is not
+	// view is what the request is about: all sources, or the one of source.
+	view   sources.View
+	source string
+	// under and over are the places of Before and After; nil: there is none.
+	under, over sources.Position
+	filter      *query.Filter // nil when filterErr is not
 	// filterErr says why the filter does not compile; nil: it does.
 	filterErr error
 	columns   []*query.Operand
@@ -63,7 +68,20 @@ func (s *Server) parseAround(r *http.Request) (request, error) {
 		return request{}, err
 	}
 	q = q.Keyed()
-	req := request{State: q, dialect: s.dialect(), limit: q.Limit}
+	req := request{State: q, limit: q.Limit}
+	if req.view, req.source, err = s.view(r, q); err != nil {
+		return request{}, err
+	}
+	if req.under, err = s.place(req, "before", q.Before); err != nil {
+		return request{}, err
+	}
+	if req.over, err = s.place(req, "after", q.After); err != nil {
+		return request{}, err
+	}
+	if q.Oldest {
+		req.over = make(sources.Position, len(req.view.End()))
+	}
+	req.dialect = s.dialect(req.view)
 	if q.Dialect != "" {
 		if req.dialect, err = dialectParam(q.Dialect); err != nil {
 			return request{}, err
@@ -80,6 +98,61 @@ func (s *Server) parseAround(r *http.Request) (request, error) {
 	return req, nil
 }
 
+// view is what a request is about, and the name of the source that its links lead to; "": that of
+// all. A message opened beside the list of all sources is about all.
+func (s *Server) view(r *http.Request, q address.State) (v sources.View, name string, err error) {
+	name = chi.URLParam(r, "source")
+	if name == "" || q.All {
+		return s.sources.View(), "", nil
+	}
+	v, err = s.sources.Of(name)
+	if !s.sources.Several() {
+		name = ""
+	}
+	return v, name, err
+}
+
+// together reports whether the request is about all of several sources: then cursors are places
+// among the messages of all.
+func (s *Server) together(req *request) bool { return s.sources.Several() && req.source == "" }
+
+// place is that of a cursor.
+func (s *Server) place(req request, name string, c address.Cursor) (sources.Position, error) {
+	if c == "" {
+		return nil, nil
+	}
+	if !s.together(&req) {
+		if seq := c.Seq(); seq != 0 && name == "before" {
+			return sources.Position{seq - 1}, nil
+		} else if seq != 0 {
+			return sources.Position{seq}, nil
+		}
+	} else if p, ok := req.view.Position(string(c), name == "before"); ok {
+		return p, nil
+	}
+	return nil, &paramError{name, "The parameter " + name + " of this address is no place in this list."}
+}
+
+// before and after are cursors for what is below and above a place.
+func (s *Server) before(req *request, p sources.Position) address.Cursor {
+	if s.together(req) {
+		return address.Cursor(req.view.Text(p))
+	}
+	return address.At(p[0] + 1)
+}
+
+func (s *Server) after(req *request, p sources.Position) address.Cursor {
+	if s.together(req) {
+		return address.Cursor(req.view.Text(p))
+	}
+	return address.At(p[0])
+}
+
+// links are those of a page that shows what req asks for.
+func (s *Server) links(req *request) address.Links {
+	return address.Links{Base: s.base, Source: req.source, State: req.State}
+}
+
 func dialectParam(name string) (*fieldtable.Dialect, error) {
 	d, err := fieldtable.DialectByName(name)
 	if err != nil {
@@ -89,7 +162,7 @@ func dialectParam(name string) (*fieldtable.Dialect, error) {
 }
 
 // ascending reports whether the messages wanted are those next to After, and not the newest.
-func (r *request) ascending() bool { return r.Before == 0 && (r.After != 0 || r.Oldest) }
+func (r *request) ascending() bool { return r.Before == "" && (r.After != "" || r.Oldest) }
 
 // sorted puts the messages of a page in the order asked for.
 func (r *request) sorted(ms []archive.Message) []archive.Message {
@@ -100,16 +173,18 @@ func (r *request) sorted(ms []archive.Message) []archive.Message {
 }
 
 // within is what the request asks for, as the sources are asked.
-func (r *request) within() query.PageRequest {
-	return query.PageRequest{
-		Before:         r.Before,
-		After:          r.After,
-		Ascending:      r.ascending(),
-		From:           r.From,
-		To:             r.To,
-		Dialect:        r.dialect,
-		Limit:          r.limit,
-		IncludeDamaged: r.Damaged,
+func (r *request) within() sources.Request {
+	return sources.Request{
+		PageRequest: query.PageRequest{
+			Ascending:      r.ascending(),
+			From:           r.From,
+			To:             r.To,
+			Dialect:        r.dialect,
+			Limit:          r.limit,
+			IncludeDamaged: r.Damaged,
+		},
+		Under: r.under,
+		Over:  r.over,
 	}
 }
 
@@ -122,7 +197,7 @@ func (s *Server) message(v sources.View, r *http.Request) (archive.Message, erro
 	if err != nil || seq == 0 {
 		return archive.Message{}, errNoPage
 	}
-	return v.Get(v.Key(seq))
+	return v.Get(sources.Key{Source: chi.URLParam(r, "source"), Seq: seq})
 }
 
 const maxColumns = 16

@@ -13,10 +13,12 @@ import (
 
 // route is a line of the surface.
 type route struct {
-	path    string  // what it answers to; {seq} is a message's sequence number
+	path    string  // what it answers to; {seq} is a message's sequence number, {source} a source's name
 	answers string  // what it is for, in a few words; "": only pages and their scripts ask for it
 	get     handler // for GET, and for HEAD without the body
 	post    handler // for POST; nil: nothing may be sent there
+	// scoped: below /s/{source} it answers for that source.
+	scoped bool
 	// open: it needs no login. Nothing that a publisher or an operator wrote may be in the answer.
 	open bool
 	// feed: a pass, which pages hand out, is as good as a login.
@@ -32,21 +34,22 @@ type route struct {
 // follow this table.
 func (s *Server) routes() []route {
 	table := []route{
-		{path: address.PathList, answers: "the list", get: s.serveList, work: 1 << 20},
-		{path: address.PathMessage, answers: "one message", get: s.serveMessage, work: 1 << 20},
-		{path: address.PathMessage + "/headers.bin", answers: "its header table", get: s.serveHeaders},
-		{path: address.PathMessage + "/content-header.bin", answers: "its content header", get: s.serveContentHeader},
-		{path: address.PathMessage + "/body.bin", answers: "its body", get: s.serveBody},
+		{path: address.PathList, scoped: true, answers: "the list", get: s.serveList, work: 1 << 20},
+		{path: address.PathMessage, scoped: true, answers: "one message", get: s.serveMessage, work: 1 << 20},
+		{path: address.PathMessage + "/headers.bin", scoped: true, answers: "its header table", get: s.serveHeaders},
+		{path: address.PathMessage + "/content-header.bin", scoped: true, answers: "its content header", get: s.serveContentHeader},
+		{path: address.PathMessage + "/body.bin", scoped: true, answers: "its body", get: s.serveBody},
 		{path: address.PathCompare, answers: "messages side by side", get: s.serveCompare, work: 8 << 20},
 		{path: address.PathPaste, answers: "pasted bytes", get: s.servePaste, post: s.servePasteUpload,
 			work: 8 << 20},
-		{path: address.PathSummary, get: s.serveSummary, work: 1 << 20, long: true},
-		{path: address.PathFeed, answers: "new rows as they arrive", get: s.serveFeed, feed: true},
+		{path: address.PathSummary, scoped: true, get: s.serveSummary, work: 1 << 20, long: true},
+		{path: address.PathFeed, scoped: true, answers: "new rows as they arrive", get: s.serveFeed, feed: true},
 		{path: address.PathStatic + "*", get: s.serveAsset},
-		{path: "/api/messages", answers: "the list as JSON", get: s.serveMessagesJSON, work: 1 << 20},
-		{path: address.PathMessageJSON, answers: "one message as JSON", get: s.serveMessageJSON},
-		{path: "/api/keys", answers: "header names", get: s.serveKeysJSON, work: 1 << 20},
-		{path: address.PathComplete, answers: "completions of a filter", get: s.serveCompletions, work: 64 << 10},
+		{path: "/api/messages", scoped: true, answers: "the list as JSON", get: s.serveMessagesJSON, work: 1 << 20},
+		{path: address.PathMessageJSON, scoped: true, answers: "one message as JSON", get: s.serveMessageJSON},
+		{path: "/api/keys", scoped: true, answers: "header names", get: s.serveKeysJSON, work: 1 << 20},
+		{path: address.PathComplete, scoped: true, answers: "completions of a filter", get: s.serveCompletions, work: 64 << 10},
+		{path: "/api/sources", answers: "what is read, and its state", get: s.serveSourcesJSON, work: 64 << 10},
 		{path: "/api/status", answers: "state and counts", get: s.serveStatusJSON, work: 64 << 10},
 		{path: "/healthz", answers: "alive", get: s.serveHealth, open: true},
 		{path: "/readyz", answers: "connected and consuming", get: s.serveReady, open: true},
@@ -54,14 +57,31 @@ func (s *Server) routes() []route {
 	}
 	for _, f := range export.Formats() {
 		table = append(table, route{
-			path: address.PathExport + f.Extension, answers: f.Label, get: s.serveExport(f),
+			path: address.PathExport + f.Extension, scoped: true, answers: f.Label, get: s.serveExport(f),
 		})
 	}
 	return table
 }
 
+// withSources adds the pages of single sources.
+func withSources(table []route) []route {
+	for _, one := range table {
+		if one.scoped {
+			one.path, one.answers = address.PathSource+"{source}"+one.path, ""
+			table = append(table, one)
+		}
+	}
+	return table
+}
+
 // underAPI reports whether whoever asks for a path expects JSON, whatever comes of it.
-func underAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, "/api/") }
+func underAPI(path string) bool {
+	if rest, ok := strings.CutPrefix(path, address.PathSource); ok {
+		_, rest, _ = strings.Cut(rest, "/")
+		path = "/" + rest
+	}
+	return path == "/api" || strings.HasPrefix(path, "/api/")
+}
 
 // allow lists the methods that r answers to.
 func (r route) allow() string {
@@ -89,7 +109,7 @@ func (s *Server) newRouter() http.Handler {
 	r.Use(s.observe, s.admit, s.secure, s.underBase, middleware.GetHead)
 	r.NotFound(s.handle(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
 	r.MethodNotAllowed(s.handle(func(http.ResponseWriter, *http.Request) error { return errMethod }))
-	for _, one := range s.routes() {
+	for _, one := range withSources(s.routes()) {
 		s.surface[one.path] = one
 		turns := s.pages
 		if one.long {

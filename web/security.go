@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/web/access"
 	"github.com/headerglass/headerglass/web/budget"
 )
@@ -118,7 +119,7 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 		var id access.Identity
 		err := access.ErrLogin
 		if found.feed {
-			if who, ok := guard.Pass(r, s.base+found.path); ok {
+			if who, ok := guard.Pass(r, s.base+s.relative(r.URL.Path)); ok {
 				id, err = who, nil
 			}
 		}
@@ -132,15 +133,25 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 			return err
 		}
 		if !found.feed && strings.Contains(r.Header.Get("Accept"), "text/html") {
-			for _, f := range s.surface {
-				if f.feed {
-					guard.GivePass(w, r, id, s.base+f.path)
-				}
-			}
+			guard.GivePass(w, r, id, s.base+s.feedPath(r))
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), identityKey{}, id)))
 		return nil
 	})
+}
+
+// feedPath is where the page that r asks for finds its live feed: that of all sources, or that of
+// the one whose page it is.
+func (s *Server) feedPath(r *http.Request) string {
+	rest, ok := strings.CutPrefix(s.relative(r.URL.Path), address.PathSource)
+	if !ok || r.URL.Query().Get("all") == "1" {
+		return address.PathFeed
+	}
+	name, _, _ := strings.Cut(rest, "/")
+	if _, err := s.sources.Of(name); err != nil || !s.sources.Several() {
+		return address.PathFeed
+	}
+	return address.PathSource + name + address.PathFeed
 }
 
 // stillIn returns what reports whether whoever sent r, which was let through, would be let through

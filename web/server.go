@@ -36,11 +36,12 @@ const (
 	DefaultExportLimit = 100_000 // messages
 )
 
-// Config is what a Server shows and how much it admits. Only Source, with its
+// Config is what a Server shows and how much it admits. Only a source, with its
 // archive, is required.
 type Config struct {
-	// Source is where messages come from.
-	Source sources.Source
+	// Sources are where messages come from. Growing: others may come, see [Server.Sources].
+	Sources []sources.Source
+	Growing bool
 	// Dialect reads field tables unless a request asks for another. Nil: that of the broker's
 	// product where it has one of its own, else fieldtable.Lenient.
 	Dialect *fieldtable.Dialect
@@ -181,7 +182,8 @@ func New(cfg Config) (*Server, error) {
 		exportStall: 30 * time.Second,
 	}
 	if s.sources, err = sources.New(sources.Config{
-		Source:  cfg.Source,
+		Sources: cfg.Sources,
+		Growing: cfg.Growing,
 		Queries: budget.NewLimiter(cfg.MaxQueries, queryWait),
 		Budget:  cfg.QueryBudget,
 		Now:     cfg.Now,
@@ -189,7 +191,6 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.live = live.New(live.Config{
-		Archive:         cfg.Source.Archive,
 		MaxConns:        cfg.MaxLive,
 		MaxConnsPerAddr: cfg.MaxLivePerAddr,
 		Budget:          s.budget,
@@ -221,6 +222,10 @@ func notInBase(r rune) bool {
 func (s *Server) Handler() http.Handler { return s.handler }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Sources are what is shown. Others can be added while the server runs, where Config.Growing says
+// so.
+func (s *Server) Sources() *sources.Set { return s.sources }
 
 // FullDecodes is how many times a message's header table was decoded whole.
 func (s *Server) FullDecodes() uint64 { return s.fullDecodes.Load() }
@@ -266,11 +271,11 @@ func validTraceURL(address string) bool {
 
 // dialect reads field tables where a request asks for none. It may change once, when the broker has
 // said which product it is.
-func (s *Server) dialect() *fieldtable.Dialect {
+func (s *Server) dialect(v sources.View) *fieldtable.Dialect {
 	switch {
 	case s.cfg.Dialect != nil:
 		return s.cfg.Dialect
-	case s.sources.Status().Broker().Product == source.BrokerJ:
+	case v.Status().Broker().Product == source.BrokerJ:
 		return fieldtable.QpidJava()
 	}
 	return fieldtable.Lenient()

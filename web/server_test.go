@@ -41,7 +41,7 @@ func newFixture(t *testing.T, change ...func(*Config, *archive.Config)) *fixture
 	f := &fixture{t: t}
 	var acfg archive.Config
 	cfg := Config{
-		Source: sources.Source{Status: func() source.Status {
+		Sources: []sources.Source{{Status: func() source.Status {
 			return source.Status{
 				State: source.Consuming,
 				Since: noon,
@@ -49,7 +49,7 @@ func newFixture(t *testing.T, change ...func(*Config, *archive.Config)) *fixture
 				Name:  "orders.dlq",
 				Held:  3,
 			}
-		}},
+		}}},
 		Now: func() time.Time { return noon.Add(time.Hour) },
 		Remedies: Remedies{
 			Host:   "name it with --allow-host to allow it",
@@ -63,7 +63,7 @@ func newFixture(t *testing.T, change ...func(*Config, *archive.Config)) *fixture
 		c(&cfg, &acfg)
 	}
 	f.archive = archive.New(acfg)
-	cfg.Source.Archive = f.archive
+	cfg.Sources[0].Archive = f.archive
 	s, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func text(n *html.Node) string {
 func TestConfigNeedsACleanBase(t *testing.T) {
 	for _, base := range []string{"x", "//x", "/x//y", "/../x", "/x y", `/"`} {
 		if _, err := New(Config{
-			Source:   sources.Source{Archive: archive.New(archive.Config{})},
+			Sources:  []sources.Source{{Archive: archive.New(archive.Config{})}},
 			BasePath: base,
 		}); err == nil {
 			t.Errorf("base path %q was accepted", base)

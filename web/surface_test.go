@@ -19,7 +19,7 @@ import (
 func TestHealth(t *testing.T) {
 	state := source.Consuming
 	f := newFixture(t, func(c *Config, _ *archive.Config) {
-		c.Source.Status = func() source.Status { return source.Status{State: state} }
+		c.Sources[0].Status = func() source.Status { return source.Status{State: state} }
 	})
 	for _, tt := range []struct {
 		state source.State
@@ -44,20 +44,20 @@ func TestMetrics(t *testing.T) {
 	f.get("/m/9")
 	f.get("/nowhere")
 	f.get("/metrics").want(http.StatusOK).wantText(
-		"\nheaderglass_messages_stored 2\n",
-		"\nheaderglass_messages_evicted_total 0\n",
-		"\nheaderglass_archive_bytes ",
-		"\nheaderglass_archive_max_bytes 2.68435456e+08\n",
-		"\nheaderglass_ingest_rate 0\n",
+		"\nheaderglass_messages_stored{source=\"\"} 2\n",
+		"\nheaderglass_messages_evicted_total{source=\"\"} 0\n",
+		"\nheaderglass_archive_bytes{source=\"\"} ",
+		"\nheaderglass_archive_max_bytes{source=\"\"} 2.68435456e+08\n",
+		"\nheaderglass_ingest_rate{source=\"\"} 0\n",
 		"\nheaderglass_full_decodes_total 1\n",
 		"\nheaderglass_websocket_clients 0\n",
-		"\nheaderglass_messages_held 3\n",
-		"\nheaderglass_broker_state{state=\"consuming\"} 1\n",
-		"\nheaderglass_broker_state{state=\"reconnecting\"} 0\n",
-		"\nheaderglass_broker_state{state=\"idle\"} 0\n",
-		"\nheaderglass_broker_state{state=\"paused\"} 0\n",
-		"\nheaderglass_broker_state{state=\"spool full\"} 0\n",
-		"\nheaderglass_broker_state{state=\"spool failed\"} 0\n",
+		"\nheaderglass_messages_held{source=\"\"} 3\n",
+		"\nheaderglass_broker_state{source=\"\",state=\"consuming\"} 1\n",
+		"\nheaderglass_broker_state{source=\"\",state=\"reconnecting\"} 0\n",
+		"\nheaderglass_broker_state{source=\"\",state=\"idle\"} 0\n",
+		"\nheaderglass_broker_state{source=\"\",state=\"paused\"} 0\n",
+		"\nheaderglass_broker_state{source=\"\",state=\"spool full\"} 0\n",
+		"\nheaderglass_broker_state{source=\"\",state=\"spool failed\"} 0\n",
 		`headerglass_http_requests_total{route="/m/{seq}",status="200"} 1`,
 		`headerglass_http_requests_total{route="/m/{seq}",status="404"} 1`,
 		"\nheaderglass_build_info{version=\"v1.2.3\"} 1\n",
@@ -75,13 +75,13 @@ func TestMetrics(t *testing.T) {
 // Each line of the table comes out with its type and its help.
 func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	page := string(newFixture(t).get("/metrics").want(http.StatusOK).body)
-	for _, m := range metrics() {
+	for _, m := range slices.Concat(metrics(), sourceMetrics()) {
 		kind := "gauge"
 		if m.kind == prometheus.CounterValue {
 			kind = "counter"
 		}
 		name := "headerglass_" + m.name
-		want := "# HELP " + name + " " + m.help + "\n# TYPE " + name + " " + kind + "\n" + name + " "
+		want := "# HELP " + name + " " + m.help + "\n# TYPE " + name + " " + kind + "\n" + name
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q", want)
 		}
@@ -93,9 +93,9 @@ func TestMetricsAreThoseOfTheTable(t *testing.T) {
 
 func TestMetricsOfAnUnknownState(t *testing.T) {
 	f := newFixture(t, func(c *Config, _ *archive.Config) {
-		c.Source.Status = func() source.Status { return source.Status{State: "new"} }
+		c.Sources[0].Status = func() source.Status { return source.Status{State: "new"} }
 	})
-	f.get("/metrics").wantText(`headerglass_broker_state{state="new"} 1`)
+	f.get("/metrics").wantText(`headerglass_broker_state{source="",state="new"} 1`)
 }
 
 func TestBasePath(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/web/broker"
 	"github.com/headerglass/headerglass/web/demoserver"
@@ -28,10 +29,6 @@ func (c *demoCmd) Run(ctx context.Context, std stdio) error {
 	if c.Rate < 0 {
 		return usageError{"--rate cannot be below 0"}
 	}
-	a, d, err := c.newArchive()
-	if err != nil {
-		return err
-	}
 	endpoint, err := demoserver.Listen("127.0.0.1:0", demoserver.Config{Product: "headerglass demo"})
 	if err != nil {
 		return err
@@ -44,13 +41,17 @@ func (c *demoCmd) Run(ctx context.Context, std stdio) error {
 	go func() {
 		fed <- traffic.Feed(feedCtx, endpoint, demoQueue, traffic.Config{Seed: c.Seed, Rate: c.Rate, Count: c.Messages})
 	}()
-	err = c.explore(ctx, std, a, d, broker.Config{
-		URL:         endpoint.URL(),
-		Mode:        source.Drain,
-		Queue:       demoQueue,
-		AcceptLoss:  true,
-		DialTimeout: 5 * time.Second,
-	}, demoStatus)
+	err = c.explore(ctx, std, []reading{{
+		origin: archive.Origin{Source: demoQueue, Queue: demoQueue},
+		cfg: broker.Config{
+			URL:         endpoint.URL(),
+			Mode:        source.Drain,
+			Queue:       demoQueue,
+			AcceptLoss:  true,
+			DialTimeout: 5 * time.Second,
+		},
+		draw: demoStatus,
+	}})
 	stopFeed()
 	if feedErr := <-fed; feedErr != nil && !errors.Is(feedErr, context.Canceled) {
 		err = errors.Join(err, feedErr)

@@ -144,16 +144,35 @@ func (f *explorerFlags) budget() int64 { return max(int64(f.Memory)/4, 32<<20) }
 // autoDialect is the value of --dialect that leaves it to the broker's product.
 const autoDialect = "auto"
 
-func (f *explorerFlags) newArchive() (*archive.Archive, *fieldtable.Dialect, error) {
-	var d *fieldtable.Dialect // nil: as the broker's product has it
-	if f.Dialect != autoDialect {
-		var err error
-		if d, err = fieldtable.DialectByName(f.Dialect); err != nil {
-			return nil, nil, usageError{err.Error()}
-		}
+// dialect is the one that --dialect names; nil: as the broker's product has it.
+func (f *explorerFlags) dialect() (*fieldtable.Dialect, error) {
+	if f.Dialect == autoDialect {
+		return nil, nil
+	}
+	d, err := fieldtable.DialectByName(f.Dialect)
+	if err != nil {
+		return nil, usageError{err.Error()}
+	}
+	return d, nil
+}
+
+// leastShare is what a source has of --memory at least.
+const leastShare = 1 << 20
+
+// newArchives returns an archive for each source. Each has an equal share of --memory that no other
+// can take.
+func (f *explorerFlags) newArchives(origins []archive.Origin) ([]*archive.Archive, error) {
+	d, err := f.dialect()
+	if err != nil {
+		return nil, err
+	}
+	share := int64(f.Memory) / int64(len(origins))
+	if share < leastShare {
+		return nil, usageError{fmt.Sprintf(
+			"--memory %s is too little for %d sources: each needs 1MiB at least", f.Memory, len(origins))}
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		// Evicted segments are the garbage of this process. A limit near the archive's bound has
+		// Evicted segments are the garbage of this process. A limit near the archives' bound has
 		// them collected early; without one the process grows to twice the bound. What of the
 		// program itself is in RAM is not counted here.
 		debug.SetMemoryLimit(int64(f.Memory)*115/100 + 32<<20 + f.budget()/2)
@@ -162,62 +181,96 @@ func (f *explorerFlags) newArchive() (*archive.Archive, *fieldtable.Dialect, err
 	if bodyLimit == 0 {
 		bodyLimit = -1 // to the archive 0 is its default
 	}
-	return archive.New(archive.Config{
-		MaxBytes:  int64(f.Memory),
-		BodyLimit: bodyLimit,
-		Dialect:   d,
-		Redact:    f.Redact.value,
-	}), d, nil
+	list := make([]*archive.Archive, len(origins))
+	for i, origin := range origins {
+		list[i] = archive.New(archive.Config{
+			MaxBytes:  share,
+			BodyLimit: bodyLimit,
+			Dialect:   d,
+			Redact:    f.Redact.value,
+			Origin:    origin,
+		})
+	}
+	return list, nil
 }
 
-// explore serves the archive and runs the consumer until ctx is done or one of them fails. draw
-// shows the consumer's status on the page.
-func (f *explorerFlags) explore(
-	ctx context.Context,
-	std stdio,
-	a *archive.Archive,
-	d *fieldtable.Dialect,
-	cfg broker.Config,
-	draw func(source.Status) source.Status,
-) error {
-	log := f.logger(std.err)
-	cfg.Archive, cfg.Logger, cfg.Version = a, log, buildVersion(debug.ReadBuildInfo())
-	consumer, err := broker.New(cfg)
-	if err != nil {
-		return usageError{err.Error()}
+// reading is one source of a broker, as a command starts it.
+type reading struct {
+	origin archive.Origin // Source is its name in addresses
+	cfg    broker.Config  // Archive, Logger and Version are filled in by explore
+	// draw is how the page shows the consumer's status. Nil: as it is.
+	draw func(source.Status) source.Status
+}
+
+// explore serves what is read and runs the consumers until ctx is done. One that fails is a state
+// of that source; where there is only one its end is that of the command.
+func (f *explorerFlags) explore(ctx context.Context, std stdio, readings []reading) error {
+	var origins []archive.Origin
+	for _, one := range readings {
+		origins = append(origins, one.origin)
 	}
-	return f.show(ctx, std, log, a, d, feed{
-		run:    consumer.Run,
-		status: func() source.Status { return draw(consumer.Status()) },
-	})
+	archives, err := f.newArchives(origins)
+	if err != nil {
+		return err
+	}
+	log := f.logger(std.err)
+	var feeds []feed
+	for i, one := range readings {
+		cfg := one.cfg
+		cfg.Archive, cfg.Logger, cfg.Version = archives[i], log, buildVersion(debug.ReadBuildInfo())
+		if len(readings) > 1 {
+			cfg.Logger = log.With("source", one.origin.Source)
+		}
+		consumer, err := broker.New(cfg)
+		if err != nil {
+			return usageError{err.Error()}
+		}
+		status := consumer.Status
+		if one.draw != nil {
+			status = func() source.Status { return one.draw(consumer.Status()) }
+		}
+		feeds = append(feeds, feed{
+			archive: archives[i],
+			run:     consumer.Run,
+			status:  status,
+			only:    cfg.ExitOnError || len(readings) == 1,
+		})
+	}
+	return f.show(ctx, std, log, feeds)
 }
 
 // feed is where the messages of an archive come from.
 type feed struct {
-	// writes them until ctx is done; an earlier end is an error
+	archive *archive.Archive
+	// run writes them until ctx is done; an earlier end is an error
 	run    func(ctx context.Context) error
 	status func() source.Status
 	// passage is how a message passed; nil: it is no relay
 	passage func(seq uint64) *source.Passage
+	// only: its failure ends the explorer.
+	only bool
 }
 
-// show serves the archive and runs the source until ctx is done or one of them fails. The address
-// is printed once the explorer answers.
-func (f *explorerFlags) show(
-	ctx context.Context,
-	std stdio,
-	log *slog.Logger,
-	a *archive.Archive,
-	d *fieldtable.Dialect,
-	src feed,
-) error {
+// show serves the archives and runs the feeds until ctx is done, or the server or what must not
+// fail fails. The address is printed once the explorer answers.
+func (f *explorerFlags) show(ctx context.Context, std stdio, log *slog.Logger, feeds []feed) error {
+	d, err := f.dialect()
+	if err != nil {
+		return err
+	}
+	var shown []sources.Source
+	for _, one := range feeds {
+		shown = append(shown, sources.Source{
+			Name: one.archive.Origin().Source, Archive: one.archive, Status: one.status, Passage: one.passage,
+		})
+	}
 	guard, tlsConfig, err := f.access(log)
 	if err != nil {
 		return usageError{err.Error()}
 	}
 	site, err := web.New(web.Config{
 		Guard:          guard,
-		Source:         sources.Source{Archive: a, Status: src.status, Passage: src.passage},
+		Sources:        shown,
 		Dialect:        d,
 		Logger:         log,
 		Version:        buildVersion(debug.ReadBuildInfo()),
@@ -260,14 +313,22 @@ func (f *explorerFlags) show(
 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	consumed := make(chan error, 1)
-	go func() {
-		err := src.run(ctx)
-		if err != nil {
-			stop(err)
-		}
-		consumed <- err
-	}()
+	consumed := make(chan error, len(feeds))
+	for _, one := range feeds {
+		go func() {
+			err := one.run(ctx)
+			switch {
+			case err == nil || one.only:
+			case ctx.Err() == nil:
+				log.Error("a source has ended", "source", one.archive.Origin().Source, "error", err)
+				err = nil
+			}
+			if err != nil {
+				stop(err)
+			}
+			consumed <- err
+		}()
+	}
 	served := make(chan error, 1)
 	go func() {
 		err := serve(listener)
@@ -285,7 +346,11 @@ func (f *explorerFlags) show(
 	if server.Shutdown(shutdown) != nil {
 		_ = server.Close()
 	}
-	serveErr, runErr := <-served, <-consumed
+	serveErr := <-served
+	var runErr error
+	for range feeds {
+		runErr = errors.Join(runErr, <-consumed)
+	}
 	if errors.Is(serveErr, http.ErrServerClosed) {
 		serveErr = nil
 	}

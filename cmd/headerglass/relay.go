@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/web/access"
 	"github.com/headerglass/headerglass/web/relay"
 )
@@ -54,21 +55,23 @@ func (c *relayCmd) Run(ctx context.Context, std stdio) error {
 		return err
 	}
 	defer listener.Close()
-	a, d, err := c.newArchive()
+	archives, err := c.newArchives([]archive.Origin{{Source: "relay"}})
 	if err != nil {
 		return err
 	}
-	cfg.Archive = a
+	cfg.Archive = archives[0]
 	r, err := relay.New(cfg)
 	if err != nil {
 		return usageError{err.Error()}
 	}
 	fmt.Fprintf(std.out, "headerglass: %s relays to %s\n", listener.Addr(), address)
-	return c.show(ctx, std, cfg.Logger, a, d, feed{
+	return c.show(ctx, std, cfg.Logger, []feed{{
+		archive: cfg.Archive,
 		run:     func(ctx context.Context) error { return r.Serve(ctx, listener) },
 		status:  r.Status,
 		passage: r.Passage,
-	})
+		only:    true,
+	}})
 }
 
 // broker reads --amqp.

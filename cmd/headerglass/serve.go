@@ -3,22 +3,26 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/views/snippet"
 	"github.com/headerglass/headerglass/web/broker"
+	"github.com/headerglass/headerglass/web/sources"
 	"github.com/headerglass/headerglass/web/spool"
 )
 
 type serveCmd struct {
 	connectionFlags
 
-	Queue            string   `placeholder:"NAME"  help:"The queue or stream to read."`
+	Queue            []string `placeholder:"NAME"  help:"A queue or stream to read; may be repeated."                                                                                            sep:"none"`
+	Stream           []string `placeholder:"NAME"  help:"A stream to read beside queues, from --offset on; may be repeated."                                                                     sep:"none"`
 	Mode             string   `                    help:"peek gives every message back on exit; drain removes what it has stored (${default})."                 default:"peek" enum:"peek,drain"`
-	Exchange         string   `placeholder:"NAME"  help:"Read copies from this exchange through a queue of the explorer's own."`
+	Exchange         []string `placeholder:"NAME"  help:"Read copies from this exchange through a queue of the explorer's own; may be repeated."                                                 sep:"none"`
 	Binding          []string `placeholder:"KEY"   help:"A binding key for --exchange; may be repeated (# reaches everything on a topic exchange)."                                              sep:"none"`
-	Offset           string   `placeholder:"WHERE" help:"Read --queue as a stream, from first, last, next, an offset, an RFC 3339 time, or an age such as 15m."`
+	Offset           string   `placeholder:"WHERE" help:"Where to read --stream from, or --queue where there is no --stream: first, last, next, an offset, an RFC 3339 time, or an age such as 15m."`
 	StreamFilter     []string `placeholder:"VALUE" sep:"none" help:"Of a stream, read messages with this x-stream-filter-value only; repeatable."`
 	StreamUnfiltered bool     `help:"With --stream-filter, also read messages that have no x-stream-filter-value."`
 
@@ -36,11 +40,15 @@ type serveCmd struct {
 	explorerFlags
 }
 
-// mode works out how to read from the flags that name it.
-func (c *serveCmd) mode() (source.Mode, error) {
+// check says what is wrong with the flags together.
+func (c *serveCmd) check() error {
+	queues, streams := c.Queue, c.Stream
+	if len(streams) == 0 && c.Offset != "" {
+		queues, streams = nil, c.Queue
+	}
 	switch {
 	case c.Window < 1 || c.Window > broker.MaxWindow:
-		return "", usageError{
+		return usageError{
 			fmt.Sprintf(
 				"--window %d: the window is 1 to %d messages, what a prefetch count can say",
 				c.Window,
@@ -48,106 +56,165 @@ func (c *serveCmd) mode() (source.Mode, error) {
 			),
 		}
 	case c.Prefetch < 1 || c.Prefetch > broker.MaxWindow:
-		return "", usageError{
+		return usageError{
 			fmt.Sprintf("--prefetch %d: the prefetch count is 1 to %d messages", c.Prefetch, broker.MaxWindow),
 		}
 	case c.Hold <= 0:
-		return "", usageError{"--hold must be above 0"}
+		return usageError{"--hold must be above 0"}
 	case c.Spool != "" && c.SpoolSize < spool.MinMaxBytes:
-		return "", usageError{fmt.Sprintf("--spool-size must be at least %dMiB", spool.MinMaxBytes>>20)}
-	case c.Queue == "" && c.Exchange == "":
-		return "", usageError{
-			"say what to read: --queue NAME to look into a queue, or --exchange NAME --binding KEY for copies of what an exchange routes; headerglass demo needs neither",
+		return usageError{fmt.Sprintf("--spool-size must be at least %dMiB", spool.MinMaxBytes>>20)}
+	case len(c.Queue)+len(c.Stream)+len(c.Exchange) == 0:
+		return usageError{
+			"say what to read: --queue NAME to look into a queue, or --exchange NAME --binding KEY for copies of what " +
+				"an exchange routes; headerglass demo needs neither",
 		}
-	case c.Queue != "" && c.Exchange != "":
-		return "", usageError{"--queue and --exchange exclude each other: a queue is read itself, an exchange is copied"}
-	case c.Exchange != "" && (c.Mode != "peek" || c.Offset != ""):
-		return "", usageError{
+	case len(queues) == 0 && len(streams) == 0 && c.Mode != "peek",
+		len(c.Queue)+len(c.Stream) == 0 && c.Offset != "":
+		return usageError{
 			"--mode and --offset are for --queue: what an exchange routes is copied, and nothing is removed",
 		}
-	case c.Spool != "" && c.Exchange == "" && c.Mode != "drain":
-		return "", usageError{
+	case c.Spool != "" && len(c.Exchange) == 0 && c.Mode != "drain":
+		return usageError{
 			"--spool is for --mode drain and --exchange: otherwise the broker keeps the messages itself",
 		}
-	case (len(c.StreamFilter) > 0 || c.StreamUnfiltered) && c.Offset == "":
-		return "", usageError{"--stream-filter and --stream-unfiltered are for a stream: say with --offset where to read it from"}
+	case (len(c.StreamFilter) > 0 || c.StreamUnfiltered) && len(streams) == 0:
+		return usageError{"--stream-filter and --stream-unfiltered are for a stream: " +
+			"say with --offset where to read it from"}
 	case c.StreamUnfiltered && len(c.StreamFilter) == 0:
-		return "", usageError{"--stream-unfiltered adds to --stream-filter: without a filter all messages are read"}
-	case c.Exchange != "":
-		return source.Copy, nil
-	case len(c.Binding) > 0:
-		return "", usageError{"--binding needs --exchange"}
-	case c.Offset != "" && c.Mode == "drain":
-		return "", usageError{"--offset reads a stream, which keeps its messages: leave out --mode drain"}
-	case c.Offset != "":
-		return source.Stream, nil
-	case c.Mode == "drain":
-		return source.Drain, nil
+		return usageError{"--stream-unfiltered adds to --stream-filter: without a filter all messages are read"}
+	case len(c.Binding) > 0 && len(c.Exchange) == 0:
+		return usageError{"--binding needs --exchange"}
+	case c.Offset != "" && c.Mode == "drain" && len(queues) == 0:
+		return usageError{"--offset reads a stream, which keeps its messages: leave out --mode drain"}
 	}
-	return source.Peek, nil
+	return nil
 }
 
-// Run shows the queue until a signal arrives.
-func (c *serveCmd) Run(ctx context.Context, std stdio) error {
-	mode, err := c.mode()
-	if err != nil {
-		return err
+// readings are the sources that the flags name, without what they have in common.
+func (c *serveCmd) readings() (list []reading) {
+	queues, streams := c.Queue, c.Stream
+	if len(streams) == 0 && c.Offset != "" {
+		queues, streams = nil, c.Queue
 	}
-	a, d, err := c.newArchive()
-	if err != nil {
-		return err
+	mode := source.Peek
+	if c.Mode == "drain" {
+		mode = source.Drain
 	}
-	var kept *spool.Spool
-	if c.Spool != "" {
-		if kept, err = spool.Open(c.Spool, spool.Config{
-			MaxBytes:   int64(c.SpoolSize),
-			DropOldest: c.SpoolDropOldest,
-			Logger:     c.logger(std.err),
-		}); err != nil {
-			return err
-		}
-		defer kept.Close()
+	for _, q := range queues {
+		list = append(list, reading{
+			origin: archive.Origin{Source: sources.Name(q), Queue: q},
+			cfg:    broker.Config{Mode: mode, Queue: q},
+			draw:   c.publishing("amq.default", q),
+		})
 	}
-	publish := c.publishCommand()
-	cfg := broker.Config{
-		Mode:                  mode,
-		Queue:                 c.Queue,
-		Exchange:              c.Exchange,
-		Bindings:              c.Binding,
-		Offset:                c.Offset,
-		StreamFilters:         c.StreamFilter,
-		StreamUnfiltered:      c.StreamUnfiltered,
-		Window:                c.Window,
-		Hold:                  c.Hold,
-		Prefetch:              c.Prefetch,
-		Spool:                 kept,
-		AcceptLoss:            c.AcceptLoss,
-		AcceptRedeliveryCount: c.AcceptRedeliveryCount,
-		ManagementURL:         c.Management.value,
-		ExitOnError:           c.ExitOnError,
-		Remedies:              brokerRemedies(),
+	for _, q := range streams {
+		list = append(list, reading{
+			origin: archive.Origin{Source: sources.Name(q), Queue: q},
+			cfg: broker.Config{
+				Mode:             source.Stream,
+				Queue:            q,
+				Offset:           c.Offset,
+				StreamFilters:    c.StreamFilter,
+				StreamUnfiltered: c.StreamUnfiltered,
+			},
+			draw: c.publishing("amq.default", q),
+		})
 	}
-	c.connect(&cfg)
-	return c.explore(ctx, std, a, d, cfg, func(s source.Status) source.Status {
-		s.PublishCommand = publish
-		return s
-	})
-}
-
-// publishCommand is a shell command that puts one message with a header where the explorer sees it.
-func (c *serveCmd) publishCommand() string {
-	exchange, key := "amq.default", c.Queue
-	if c.Exchange != "" {
-		exchange, key = c.Exchange, "#"
+	for _, e := range c.Exchange {
+		key := "#"
 		if len(c.Binding) > 0 {
 			key = c.Binding[0]
 		}
+		list = append(list, reading{
+			origin: archive.Origin{Source: sources.Name(e)},
+			cfg:    broker.Config{Mode: source.Copy, Exchange: e, Bindings: c.Binding},
+			draw:   c.publishing(e, key),
+		})
 	}
-	return fmt.Sprintf(
+	return list
+}
+
+// complete fills in what the flags say of every source.
+func (c *serveCmd) complete(cfg *broker.Config) {
+	cfg.Window = c.Window
+	cfg.Hold = c.Hold
+	cfg.Prefetch = c.Prefetch
+	cfg.AcceptLoss = c.AcceptLoss
+	cfg.AcceptRedeliveryCount = c.AcceptRedeliveryCount
+	cfg.ManagementURL = c.Management.value
+	cfg.ExitOnError = c.ExitOnError
+	cfg.Remedies = brokerRemedies()
+	c.connect(cfg)
+}
+
+// Run shows what is read until a signal arrives.
+func (c *serveCmd) Run(ctx context.Context, std stdio) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	list := c.readings()
+	if err := distinct(list); err != nil {
+		return err
+	}
+	for i := range list {
+		cfg := &list[i].cfg
+		c.complete(cfg)
+		if c.Spool == "" || cfg.Mode != source.Drain && cfg.Mode != source.Copy {
+			continue
+		}
+		kept, err := c.openSpool(list[i].origin.Source, len(list), std)
+		if err != nil {
+			return err
+		}
+		defer kept.Close()
+		cfg.Spool = kept
+	}
+	return c.explore(ctx, std, list)
+}
+
+// distinct refuses two sources of one name.
+func distinct(list []reading) error {
+	at := make(map[string]int)
+	for i, one := range list {
+		if j, ok := at[one.origin.Source]; ok {
+			return usageError{fmt.Sprintf("two sources of one name, %s: %s and %s",
+				one.origin.Source, what(list[j].cfg), what(one.cfg))}
+		}
+		at[one.origin.Source] = i
+	}
+	return nil
+}
+
+// what is read, in a few words.
+func what(cfg broker.Config) string {
+	if cfg.Mode == source.Copy {
+		return fmt.Sprintf("exchange %q", cfg.Exchange)
+	}
+	return fmt.Sprintf("queue %q", cfg.Queue)
+}
+
+// openSpool opens the folder of one of so many sources. Of several each has one of its own below
+// --spool, and a part of its size.
+func (c *serveCmd) openSpool(name string, of int, std stdio) (*spool.Spool, error) {
+	folder, size := c.Spool, int64(c.SpoolSize)
+	if of > 1 {
+		folder, size = filepath.Join(folder, name), max(size/int64(of), spool.MinMaxBytes)
+	}
+	return spool.Open(folder, spool.Config{MaxBytes: size, DropOldest: c.SpoolDropOldest, Logger: c.logger(std.err)})
+}
+
+// publishing adds to a status a shell command that puts one message with a header where the
+// explorer sees it.
+func (c *serveCmd) publishing(exchange, key string) func(source.Status) source.Status {
+	command := fmt.Sprintf(
 		`rabbitmqadmin publish exchange=%s routing_key=%s payload='hello' properties='{"headers":{"tenant":"acme"}}'`,
 		snippet.ShellWord(exchange),
 		snippet.ShellWord(key),
 	)
+	return func(s source.Status) source.Status {
+		s.PublishCommand = command
+		return s
+	}
 }
 
 // brokerRemedies name the flags that help where the consumer says what is wrong.

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"reflect"
 	"sync/atomic"
 )
 
@@ -45,6 +46,29 @@ func (a *Archive) Wait(ctx context.Context, after uint64) error {
 		select {
 		case <-rung:
 		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// WaitAny returns nil as soon as one of the archives has had a message with a number above its
+// after, or the error of ctx.
+func WaitAny(ctx context.Context, archives []*Archive, after []uint64) error {
+	if len(archives) == 1 {
+		return archives[0].Wait(ctx, after[0])
+	}
+	cases := make([]reflect.SelectCase, 1, len(archives)+1)
+	cases[0] = reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(ctx.Done())}
+	for {
+		cases = cases[:1]
+		for i, a := range archives {
+			rung := a.bell.listen()
+			if a.Snapshot().Last() > after[i] {
+				return nil
+			}
+			cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(rung)})
+		}
+		if chosen, _, _ := reflect.Select(cases); chosen == 0 {
 			return ctx.Err()
 		}
 	}

@@ -15,14 +15,27 @@ import (
 // Links builds every URL of a page from where the explorer is mounted and what the page shows.
 type Links struct {
 	// Base is the path the explorer is mounted under: "" or "/explore", without a slash at the end.
-	Base  string
-	State State
+	Base string
+	// Source is the source whose list the page shows; "": the list of all, or of the only one.
+	Source string
+	State  State
 	// Pasted are the parameters that hold the bytes of an opened message that is not in the
 	// archive, as "base64=…"; "" = it is.
 	Pasted string
-	// Open is the opened message, which stays open when the list beside it gets other columns; 0 =
-	// none.
-	Open uint64
+	// Open is the opened message, which stays open when the list beside it gets other columns; the
+	// zero Key: none.
+	Open Key
+}
+
+// list is the path of one of the pages of the list that is shown.
+func (l Links) list(path string) string { return sourcePath(l.Source) + path }
+
+// sourcePath is what the paths of a source's own pages begin with.
+func sourcePath(name string) string {
+	if name == "" {
+		return ""
+	}
+	return PathSource + name
 }
 
 func (l Links) url(path string, s State) string { return l.urlOn(path, s, ^Pages(0)) }
@@ -36,41 +49,50 @@ func (l Links) urlOn(path string, s State, pages Pages) string {
 	return u
 }
 
-// Home is the newest page without any filter.
+// Home is the newest page of everything, without any filter.
 func (l Links) Home() string { return l.Base + PathList }
 
-// List is the page of the list that is shown now.
-func (l Links) List() string { return l.url(PathList, l.State.inList()) }
-
-// Latest is the newest page under the current filter.
-func (l Links) Latest() string { return l.url(PathList, l.State.fromStart()) }
-
-// Older is the page of messages before seq.
-func (l Links) Older(seq uint64) string {
-	q := l.State.fromStart()
-	q.Before = seq
-	return l.url(PathList, q)
+// OfSource is the newest page of one source under the current filter; "" is all of them.
+func (l Links) OfSource(name string) string {
+	l.Source = name
+	return l.Latest()
 }
 
-// Newer is the page of messages after seq.
-func (l Links) Newer(seq uint64) string {
+// Listing is the path of the list that is shown, for a form that asks for its state.
+func (l Links) Listing() string { return l.Base + l.list(PathList) }
+
+// List is the page of the list that is shown now.
+func (l Links) List() string { return l.url(l.list(PathList), l.State.inList()) }
+
+// Latest is the newest page under the current filter.
+func (l Links) Latest() string { return l.url(l.list(PathList), l.State.fromStart()) }
+
+// Older is the page of messages before a place.
+func (l Links) Older(than Cursor) string {
 	q := l.State.fromStart()
-	q.After = seq
-	return l.url(PathList, q)
+	q.Before = than
+	return l.url(l.list(PathList), q)
+}
+
+// Newer is the page of messages after a place.
+func (l Links) Newer(than Cursor) string {
+	q := l.State.fromStart()
+	q.After = than
+	return l.url(l.list(PathList), q)
 }
 
 // Filter is the newest page under another filter.
 func (l Links) Filter(filter string) string {
 	q := l.State.fromStart()
 	q.Q, q.Damaged = filter, false
-	return l.url(PathList, q)
+	return l.url(l.list(PathList), q)
 }
 
 // Undecided is the newest page with the messages that the filter cannot decide, or without them.
 func (l Links) Undecided(show bool) string {
 	q := l.State.fromStart()
 	q.Damaged = show
-	return l.url(PathList, q)
+	return l.url(l.list(PathList), q)
 }
 
 // Facet is the current page with the values of an operand counted; "" counts none.
@@ -92,7 +114,7 @@ func (l Links) Sort(by Sort) string {
 func (l Links) GoLive() string {
 	q := l.State.fromStart()
 	q.To, q.Sort, q.Damaged = time.Time{}, Sort{}, false
-	return l.url(PathList, q)
+	return l.url(l.list(PathList), q)
 }
 
 // And is the newest page under the current filter and one more condition.
@@ -106,7 +128,7 @@ func (l Links) Ands() func(condition string) string {
 		return func(condition string) string {
 			q := q
 			q.And = condition
-			return l.url(PathList, q)
+			return l.url(l.list(PathList), q)
 		}
 	}
 	conjoin := query.Conjoiner(l.State.Q)
@@ -117,18 +139,18 @@ func (l Links) Ands() func(condition string) string {
 func (l Links) Between(from, to time.Time) string {
 	q := l.State.fromStart()
 	q.From, q.To = from, to
-	return l.url(PathList, q)
+	return l.url(l.list(PathList), q)
 }
 
 // stay is the path and the state of the current page, the opened message included. It is not a page
 // without a list.
 func (l Links) stay() (string, State) {
-	if l.Open == 0 {
-		return PathList, l.State.inList()
+	if l.Open == (Key{}) {
+		return l.list(PathList), l.State.inList()
 	}
 	q := l.State
 	q.Full = false
-	return messagePath(l.Open), q
+	return l.message(&q, l.Open), q
 }
 
 // AddColumn is the current page with one more column, unless it has that one.
@@ -156,16 +178,22 @@ func (l Links) DropColumn(path string) string {
 	return l.url(at, q)
 }
 
+// message is the path of a message. Beside the list of all sources it says so in q.
+func (l Links) message(q *State, k Key) string {
+	q.All = k.Source != "" && l.Source == ""
+	return messagePath(k)
+}
+
 // Message is a message beside the current list.
-func (l Links) Message(seq uint64) string {
+func (l Links) Message(k Key) string {
 	full := l.State.Full
 	q := l.State.inList()
 	q.Full = full
-	return l.url(messagePath(seq), q)
+	return l.url(l.message(&q, k), q)
 }
 
 // Opened is a message in another state of the inspector.
-func (l Links) Opened(seq uint64, change func(*State)) string {
+func (l Links) Opened(k Key, change func(*State)) string {
 	q := l.State
 	change(&q)
 	if l.Pasted != "" {
@@ -175,20 +203,21 @@ func (l Links) Opened(seq uint64, change func(*State)) string {
 		}
 		return u
 	}
-	return l.url(messagePath(seq), q)
+	return l.url(l.message(&q, k), q)
 }
 
 // Form is the action of a form that opens a message, or pasted bytes, in another state.
-func (l Links) Form(seq uint64) string {
+func (l Links) Form(k Key) string {
 	if l.Pasted != "" {
 		return l.Paste()
 	}
-	return l.Base + messagePath(seq)
+	return l.Base + messagePath(k)
 }
 
 // HiddenFields are the fields that such a form carries along: the bytes, if they are pasted, and
 // the page's state without what the form asks for.
 func (l Links) HiddenFields(without ...string) [][2]string {
+	l.State.All = l.Open.Source != "" && l.Source == ""
 	fields := l.State.HiddenFields(without...)
 	pasted, err := url.ParseQuery(l.Pasted)
 	if err != nil {
@@ -215,10 +244,10 @@ func (l Links) FindFields() [][2]string { return l.State.inList().HiddenFields("
 func (l Links) Paste() string { return l.Base + PathPaste }
 
 // Diff compares messages, in this order.
-func (l Links) Diff(seqs ...uint64) string {
+func (l Links) Diff(keys ...Key) string {
 	v := url.Values{}
-	for _, seq := range seqs {
-		v.Add("m", strconv.FormatUint(seq, 10))
+	for _, k := range keys {
+		v.Add("m", k.String())
 	}
 	if l.State.Dialect != "" {
 		v.Set("dialect", l.State.Dialect)
@@ -235,33 +264,33 @@ func (l Links) CompareForm() string { return l.Base + PathCompare }
 
 // DiffNext compares a message with the nearest older or newer one that has its exchange and routing
 // key.
-func (l Links) DiffNext(seq uint64, older bool) string {
+func (l Links) DiffNext(k Key, older bool) string {
 	with := "newer"
 	if older {
 		with = "older"
 	}
-	return l.Base + PathCompare + "?m=" + strconv.FormatUint(seq, 10) + "&with=" + with
+	return l.Base + PathCompare + "?m=" + url.QueryEscape(k.String()) + "&with=" + with
 }
 
 // Download is the address of headers.bin, content-header.bin or body.bin.
-func (l Links) Download(seq uint64, name string) string {
-	return l.Base + messagePath(seq) + "/" + name
+func (l Links) Download(k Key, name string) string {
+	return l.Base + messagePath(k) + "/" + name
 }
 
 // JSON is the message as typed JSON.
-func (l Links) JSON(seq uint64) string {
-	return l.Base + messagesJSON + strconv.FormatUint(seq, 10)
+func (l Links) JSON(k Key) string {
+	return l.Base + sourcePath(k.Source) + messagesJSON + strconv.FormatUint(k.Seq, 10)
 }
 
 // Live is the address of the websocket under the current filter, without the cursor.
 func (l Links) Live() string {
-	return l.urlOn(PathFeed, l.State.fromStart(), OnFeed)
+	return l.urlOn(l.list(PathFeed), l.State.fromStart(), OnFeed)
 }
 
 // Summary is where the total, the histogram and the values are counted over everything that the
 // page lists.
 func (l Links) Summary() string {
-	return l.url(PathSummary, l.State.fromStart())
+	return l.url(l.list(PathSummary), l.State.fromStart())
 }
 
 // Export is a file of everything that the page lists, in the form of this extension, whatever page
@@ -269,11 +298,11 @@ func (l Links) Summary() string {
 func (l Links) Export(extension string) string {
 	s := l.State.fromStart()
 	s.Limit = 0
-	return l.urlOn(PathExport+extension, s, OnExport)
+	return l.urlOn(l.list(PathExport)+extension, s, OnExport)
 }
 
 // Complete is where the filter's input asks for names; the text before the cursor is added as q.
-func (l Links) Complete() string { return l.Base + PathComplete }
+func (l Links) Complete() string { return l.Base + l.list(PathComplete) }
 
 // Static is the address of an asset, given its hashed name.
 func (l Links) Static(hashed string) string { return l.Base + PathStatic + hashed }

@@ -19,13 +19,13 @@ func TestStateIsKeptInLinks(t *testing.T) {
 	}
 	l := Links{State: q}
 	for _, tt := range []struct{ name, got, want string }{
-		{"older", l.Older(7), "/?before=7&cols=b&damaged=1&facet=c&limit=20&q=a&sort=b%3Adesc&tz=Europe%2FBerlin"},
+		{"older", l.Older("7"), "/?before=7&cols=b&damaged=1&facet=c&limit=20&q=a&sort=b%3Adesc&tz=Europe%2FBerlin"},
 		{"another filter", l.Filter("x"), "/?cols=b&facet=c&limit=20&q=x&sort=b%3Adesc&tz=Europe%2FBerlin"},
 		{"no facet", l.Facet(""), "/?cols=b&damaged=1&limit=20&q=a&sort=b%3Adesc&tz=Europe%2FBerlin"},
 		{"rising", l.Sort(Sort{Path: "b"}), "/?cols=b&damaged=1&facet=c&limit=20&q=a&sort=b%3Aasc&tz=Europe%2FBerlin"},
 		{"no column, no order by it", l.DropColumn("b"), "/?damaged=1&facet=c&limit=20&q=a&tz=Europe%2FBerlin"},
 		{"live", l.GoLive(), "/?cols=b&facet=c&limit=20&q=a&tz=Europe%2FBerlin"},
-		{"message", l.Message(3), "/m/3?cols=b&damaged=1&facet=c&limit=20&q=a&sort=b%3Adesc&tz=Europe%2FBerlin"},
+		{"message", l.Message(Key{Seq: 3}), "/m/3?cols=b&damaged=1&facet=c&limit=20&q=a&sort=b%3Adesc&tz=Europe%2FBerlin"},
 		{"decided only", l.Undecided(false), "/?cols=b&facet=c&limit=20&q=a&sort=b%3Adesc&tz=Europe%2FBerlin"},
 		{"the same column again", l.AddColumn("b"), l.List()},
 		{"summary", l.Summary(), "/summary?cols=b&damaged=1&facet=c&limit=20&q=a&sort=b%3Adesc&tz=Europe%2FBerlin"},
@@ -96,8 +96,8 @@ func mustQuery(t *testing.T, s string) map[string][]string {
 func TestQueryRoundTrip(t *testing.T) {
 	q := State{
 		Q:       `tenant = 'a&b' OR "x y"`,
-		Before:  17,
-		After:   3,
+		Before:  "17",
+		After:   "3",
 		Columns: []string{"tenant", `"a,b"[0].c`},
 		From:    time.Date(2026, 11, 29, 10, 0, 0, 123_000_000, time.UTC),
 		To:      time.Date(2026, 11, 29, 11, 0, 0, 0, time.UTC),
@@ -179,23 +179,38 @@ func TestParseQuery(t *testing.T) {
 func TestLinks(t *testing.T) {
 	l := Links{
 		Base:  "/explore",
-		State: State{Q: "a = 1", Before: 100, Zone: "Europe/Berlin", At: 4, Hex: 16, Tab: "readings"},
+		State: State{Q: "a = 1", Before: "100", Zone: "Europe/Berlin", At: 4, Hex: 16, Tab: "readings"},
 	}
-	open := Links{Open: 7, State: State{Before: 100, At: 4, Full: true}}
+	open := Links{Open: Key{Seq: 7}, State: State{Before: "100", At: 4, Full: true}}
+	all := Links{State: State{Q: "b", Before: "~AQ"}}
+	one := Links{Source: "orders", State: State{Q: "b"}}
+	beside := Links{Open: Key{"orders", 7}, State: State{Q: "b", Before: "~AQ"}}
 	for _, tt := range []struct{ name, got, want string }{
 		{"home", l.Home(), "/explore/"},
 		{"list keeps its place", l.List(), "/explore/?before=100&q=a+%3D+1&tz=Europe%2FBerlin"},
 		{"latest drops it", l.Latest(), "/explore/?q=a+%3D+1&tz=Europe%2FBerlin"},
-		{"older", l.Older(41), "/explore/?before=41&q=a+%3D+1&tz=Europe%2FBerlin"},
-		{"newer", l.Newer(141), "/explore/?after=141&q=a+%3D+1&tz=Europe%2FBerlin"},
-		{"message drops the other's state", l.Message(7), "/explore/m/7?before=100&q=a+%3D+1&tz=Europe%2FBerlin"},
-		{"download", l.Download(7, "headers.bin"), "/explore/m/7/headers.bin"},
-		{"json", l.JSON(7), "/explore/api/messages/7"},
+		{"older", l.Older("41"), "/explore/?before=41&q=a+%3D+1&tz=Europe%2FBerlin"},
+		{"newer", l.Newer("141"), "/explore/?after=141&q=a+%3D+1&tz=Europe%2FBerlin"},
+		{"message drops the other's state", l.Message(Key{Seq: 7}), "/explore/m/7?before=100&q=a+%3D+1&tz=Europe%2FBerlin"},
+		{"download", l.Download(Key{Seq: 7}, "headers.bin"), "/explore/m/7/headers.bin"},
+		{"json", l.JSON(Key{Seq: 7}), "/explore/api/messages/7"},
 		{"live", l.Live(), "/explore/live?q=a+%3D+1&tz=Europe%2FBerlin"},
 		{"filter", l.Filter(""), "/explore/?tz=Europe%2FBerlin"},
 		{"and", l.And("b"), "/explore/?q=a+%3D+1+AND+b&tz=Europe%2FBerlin"},
 		{"column", l.AddColumn("x"), "/explore/?before=100&cols=x&q=a+%3D+1&tz=Europe%2FBerlin"},
-		{"root", Links{}.Message(7), "/m/7"},
+		{"a message beside all", all.Message(Key{"orders", 7}), "/s/orders/m/7?all=1&before=~AQ&q=b"},
+		{"one beside its own list", one.Message(Key{"orders", 7}), "/s/orders/m/7?q=b"},
+		{"a page of one", one.Older("7"), "/s/orders/?before=7&q=b"},
+		{"its feed", one.Live(), "/s/orders/live?q=b"},
+		{"its file", one.Export("csv"), "/s/orders/export.csv?q=b"},
+		{"its counts", one.Summary(), "/s/orders/summary?q=b"},
+		{"from one to all", one.OfSource(""), "/?q=b"},
+		{"from all to one", all.OfSource("orders"), "/s/orders/?q=b"},
+		{"a column beside all", beside.AddColumn("x"), "/s/orders/m/7?all=1&before=~AQ&cols=x&q=b"},
+		{"bytes of one of several", all.Download(Key{"orders", 7}, "body.bin"), "/s/orders/m/7/body.bin"},
+		{"its JSON", all.JSON(Key{"orders", 7}), "/s/orders/api/messages/7"},
+		{"two of several", all.Diff(Key{"orders", 7}, Key{"dlq", 1}), "/diff?m=orders%3A7&m=dlq%3A1"},
+		{"root", Links{}.Message(Key{Seq: 7}), "/m/7"},
 		{"column beside a message", open.AddColumn("x"), "/m/7?at=4&before=100&cols=x"},
 		{"no column beside a message", open.DropColumn("x"), "/m/7?at=4&before=100"},
 		{"order beside a message", open.Sort(Sort{Path: "x"}), "/m/7?at=4&before=100&sort=x%3Aasc"},

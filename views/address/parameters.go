@@ -78,20 +78,20 @@ var parameters = [...]Parameter{
 	},
 	{
 		Name: "before", Meaning: "messages older than this one", Pages: OnList | OnMessage,
-		read:  func(s *State, v string) bool { return readNumber(&s.Before, v) },
-		write: func(s *State) string { return number(s.Before) },
+		read:  func(s *State, v string) bool { return readCursor(&s.Before, v) },
+		write: func(s *State) string { return string(s.Before) },
 	},
 	{
 		Name: "after", Meaning: "messages newer than this one; 0: the oldest", Pages: OnList | OnMessage | OnFeed,
 		read: func(s *State, v string) bool {
 			s.Oldest = v == "0"
-			return readNumber(&s.After, v)
+			return readCursor(&s.After, v)
 		},
 		write: func(s *State) string {
 			if s.Oldest {
 				return "0"
 			}
-			return number(s.After)
+			return string(s.After)
 		},
 	},
 	{
@@ -236,6 +236,16 @@ var parameters = [...]Parameter{
 			return ""
 		},
 	},
+	{
+		Name: "all", Meaning: "1: beside the list of all sources", Pages: OnMessage,
+		read: func(s *State, v string) bool { s.All = v == "1"; return s.All },
+		write: func(s *State) string {
+			if s.All {
+				return "1"
+			}
+			return ""
+		},
+	},
 	{Name: "slow", Meaning: "1: fewer, larger batches", Pages: OnFeed},
 	{Name: "m", Meaning: "a message to compare", Pages: OnCompare},
 	{Name: "with", Meaning: "older or newer: the nearest of the same routing key", Pages: OnCompare},
@@ -251,14 +261,6 @@ const (
 	maxFind    = 255
 	maxColumns = 1024 // together
 )
-
-func readNumber(n *uint64, v string) bool {
-	read, err := strconv.ParseUint(v, 10, 63)
-	if err == nil {
-		*n = read
-	}
-	return err == nil
-}
 
 func number(n uint64) string {
 	if n == 0 {

@@ -12,7 +12,8 @@ import (
 
 // full has every parameter of a state at another value than zero.
 const full = "q=a&filter=k&and=e&before=1&after=2&cols=b&tz=Europe/Berlin&from=2026-01-31T10:00:00Z&to=2026-02-01T10:00:00Z&" +
-	"dialect=spec&order=az&each=1&at=4&skip=5&hex=6&b=7-8&body=9&tab=code&lang=go&view=full&limit=10&facet=c&find=n&sort=d:desc&damaged=1"
+	"dialect=spec&order=az&each=1&at=4&skip=5&hex=6&b=7-8&body=9&tab=code&lang=go&view=full&limit=10&facet=c&find=n&sort=d:desc&damaged=1&" +
+	"all=1"
 
 func TestParameters(t *testing.T) {
 	seen := map[string]bool{}

@@ -16,8 +16,14 @@ const (
 	PathComplete    = "/api/complete"
 	PathMessageJSON = messagesJSON + "{seq}"
 
+	// PathSource begins the paths of the pages of one source, before its name and the path that the
+	// page of all sources has.
+	PathSource = "/s/"
+
 	messages     = "/m/"
 	messagesJSON = "/api/messages/"
 )
 
-func messagePath(seq uint64) string { return messages + strconv.FormatUint(seq, 10) }
+func messagePath(k Key) string {
+	return sourcePath(k.Source) + messages + strconv.FormatUint(k.Seq, 10)
+}

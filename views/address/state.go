@@ -22,10 +22,10 @@ const (
 // everything. [Parse] reads it and [State.Values] writes it, both by the table of [Parameters].
 type State struct {
 	Q       string       // q: the filter
-	Key     string       // filter: the key of the filter, where that is too long; see Key
+	Key     string       // filter: the key of the filter, where that is too long; see FilterKey
 	And     string       // and: a condition to add to the filter
-	Before  uint64       // before: show messages older than this sequence number
-	After   uint64       // after: show messages newer than this one
+	Before  Cursor       // before: show messages older than this place
+	After   Cursor       // after: show messages newer than this place
 	Oldest  bool         // after=0: show the oldest
 	Columns []string     // cols: header paths as extra columns
 	From    time.Time    // from: received at or after
@@ -44,6 +44,7 @@ type State struct {
 	Tab     string       // tab: "" = the fields; "readings", "x-death", "open", "code"
 	Lang    string       // lang: which client the code is for
 	Full    bool         // view=full: the message without the list
+	All     bool         // all=1: the message beside the list of all sources
 	Limit   int          // limit: rows a page; 0 = the default
 	Facet   string       // facet: the header whose values are counted, as a filter names it
 	Sort    Sort         // sort: the column that a page is put in order by
@@ -60,7 +61,7 @@ type keyed struct{ filter, key string }
 // links.
 func (s State) Keyed() State {
 	if IsLong(s.Q) {
-		s.known = keyed{s.Q, Key(s.Q)}
+		s.known = keyed{s.Q, FilterKey(s.Q)}
 	}
 	return s
 }
@@ -203,13 +204,13 @@ func (s State) Location() *time.Location {
 // inList drops what belongs to an opened message.
 func (s State) inList() State {
 	s.At, s.Skip, s.Hex, s.Bytes, s.Body, s.Tab, s.Lang = 0, 0, 0, archive.Span{}, 0, "", ""
-	s.Each, s.Full = false, false
+	s.Each, s.Full, s.All = false, false, false
 	return s
 }
 
 // fromStart drops the cursors: another filter starts at the newest message.
 func (s State) fromStart() State {
 	s = s.inList()
-	s.Before, s.After, s.Oldest = 0, 0, false
+	s.Before, s.After, s.Oldest = "", "", false
 	return s
 }

@@ -138,16 +138,16 @@ func Build(ms []facts.Message, d *fieldtable.Dialect, links address.Links) Compa
 		d = fieldtable.Lenient()
 	}
 	diff := Comparison{Links: links}
-	seqs := make([]uint64, len(ms))
+	keys := make([]address.Key, len(ms))
 	for i, m := range ms {
-		seqs[i] = m.Seq
+		keys[i] = m.Key()
 	}
 	rows := &diffRows{rows: map[string]*comparedRow{}, n: len(ms)}
 	var orders [][]string
 	for i, m := range ms {
-		dm := Message{Message: m, URL: links.Message(m.Seq)}
+		dm := Message{Message: m, URL: links.Message(m.Key())}
 		if len(ms) > 2 {
-			dm.Without = links.Diff(slices.Delete(slices.Clone(seqs), i, i+1)...)
+			dm.Without = links.Diff(slices.Delete(slices.Clone(keys), i, i+1)...)
 		}
 		diff.Messages = append(diff.Messages, dm)
 		text := func(kind, key string, s []byte, empty string) {

@@ -8,10 +8,12 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/views/address"
 )
 
 // Message is what an inspector is built from: the facts and bytes of one message, as delivered.
 type Message struct {
+	Source      string // the name of where it comes from; "": the only one
 	Seq         uint64
 	Received    time.Time
 	DeliveryTag uint64
@@ -35,3 +37,6 @@ type Message struct {
 	// Passage is how the message passed through a relay; nil: it did not, or that is not known.
 	Passage *source.Passage
 }
+
+// Key names the message.
+func (m *Message) Key() address.Key { return address.Key{Source: m.Source, Seq: m.Seq} }

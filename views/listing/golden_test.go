@@ -73,11 +73,11 @@ func goldenPage() Page {
 					Cells: []query.Cell{{Removed: true, Value: viewtest.Value("******")}}},
 			},
 			Columns:  []Column{{Path: "tenant", Tags: []byte("S")}},
-			Older:    6,
+			Older:    "6",
 			Total:    12340,
-			Selected: 7,
+			Selected: address.Key{Seq: 7},
 			Count:    &query.Count{Matched: 312, Explain: query.Explain{Damaged: 2}},
-			Last:     9,
+			Last:     "9",
 		},
 	}
 }

@@ -13,22 +13,26 @@ import (
 type List struct {
 	Rows    []Row
 	Columns []Column // extra columns, in order; each Row has as many Cells
-	// Newer and Older are cursors for the links of that name; 0 = there is nothing there. Newer is
-	// a sequence number to show what came after, Older one to show what came before. NewerIsLatest
-	// leads the Newer link to the newest page instead.
-	Newer, Older  uint64
+	// Newer and Older are cursors for the links of that name; "" = there is nothing there. Newer is
+	// a place to show what came after, Older one to show what came before. NewerIsLatest leads the
+	// Newer link to the newest page instead.
+	Newer, Older  address.Cursor
 	NewerIsLatest bool
 	Total         uint64 // messages kept, filter or not
 	// Count is how many match; nil where nothing filters.
 	Count      *query.Count
-	Selected   uint64 // sequence number of the opened message; 0 = none
-	Incomplete bool   // the time budget ended before the page was full; Older goes on from there
-	Cut        bool   // more rows were asked for than a page has room for; Older goes on from there
+	Selected   address.Key // the opened message; the zero Key = none
+	Incomplete bool        // the time budget ended before the page was full; Older goes on from there
+	Cut        bool        // more rows were asked for than a page has room for; Older goes on from there
 	// Empty says why there are no rows; ignored while there are some.
 	Empty EmptyReason
 	// Notes say what a filter that matched nothing may have been meant to be.
 	Notes []query.Note
-	Last  uint64 // the newest sequence number this page has taken into account: where live begins
+	// Last is the place of the newest message that this page has taken into account: there live
+	// begins. "": nothing has arrived yet.
+	Last address.Cursor
+	// Sourced: the rows say which source they come from.
+	Sourced bool
 }
 
 // Column is an extra column: the value at a path.
@@ -48,6 +52,7 @@ const (
 
 // Row is one message in the list. Nothing of it needs a decoded table.
 type Row struct {
+	Source      string // the name of where it comes from; "": the only one
 	Seq         uint64
 	Received    time.Time
 	Exchange    []byte
@@ -67,6 +72,9 @@ type Row struct {
 	New         bool         // arrived while the page was open: fades in
 	Gaps        []source.Gap // between this message and the one below it, newest first
 }
+
+// Key names the message.
+func (r *Row) Key() address.Key { return address.Key{Source: r.Source, Seq: r.Seq} }
 
 // Fit is how many of the rows take size bytes at most as they are drawn; one does, however large.
 func Fit(ctx context.Context, rows []Row, links address.Links, size int) (int, error) {

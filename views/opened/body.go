@@ -24,7 +24,7 @@ type Body struct {
 }
 
 // BuildBody lays out the page of the body that begins at the byte q.Body.
-func BuildBody(body []byte, size uint64, links address.Links, seq uint64) Body {
+func BuildBody(body []byte, size uint64, links address.Links, k address.Key) Body {
 	b := Body{Size: size, Kept: len(body), From: min(links.State.Body, len(body))}
 	window := kit.Clip(body[b.From:], bodyPage)
 	b.To = b.From + len(window)
@@ -37,7 +37,7 @@ func BuildBody(body []byte, size uint64, links address.Links, seq uint64) Body {
 		b.Dump = kit.Dump(window, b.From, kit.DumpRowBytes)
 	}
 	at := func(n int) string {
-		return links.Opened(seq, func(q *address.State) { q.Body = n }) + "#body"
+		return links.Opened(k, func(q *address.State) { q.Body = n }) + "#body"
 	}
 	if b.From == 0 && uint64(len(body)) == size {
 		if pretty, ok := prettyJSON(body); ok && !bytes.Equal(pretty, body) {

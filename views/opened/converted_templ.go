@@ -326,7 +326,7 @@ func bodyLaidOpen(in *Opened) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		url := in.Links.Opened(in.Message.Seq, toLaidOpen)
+		url := in.Links.Opened(in.Message.Key(), toLaidOpen)
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<p class=\"turn\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

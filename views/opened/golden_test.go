@@ -44,7 +44,10 @@ func TestGoldens(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			in := Build(
 				tt.m,
-				Options{Links: address.Links{State: tt.state}, Older: 12337, Newer: 12339, Now: viewtest.Now},
+				Options{
+					Links: address.Links{State: tt.state},
+					Older: address.Key{Seq: 12337}, Newer: address.Key{Seq: 12339}, Now: viewtest.Now,
+				},
 			)
 			// A dialect more is no other page: one of them stands for the menu, and none is offered
 			// for damage.

@@ -24,10 +24,10 @@ type DialectOption struct {
 	Selected               bool
 }
 
-func dialectOption(d *fieldtable.Dialect, selected bool, links address.Links, seq uint64) DialectOption {
+func dialectOption(d *fieldtable.Dialect, selected bool, links address.Links, k address.Key) DialectOption {
 	return DialectOption{
 		Name: d.Name(), Description: d.Description(), Selected: selected,
 		// Offsets inside the table may mean other fields in another dialect.
-		URL: links.Opened(seq, func(q *address.State) { q.Dialect, q.At, q.Skip = d.Name(), 0, 0 }),
+		URL: links.Opened(k, func(q *address.State) { q.Dialect, q.At, q.Skip = d.Name(), 0, 0 }),
 	}
 }

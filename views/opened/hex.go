@@ -131,13 +131,13 @@ type Run struct {
 
 // BuildHex lays out the page that begins with the row of the byte at from, with the Bytes of links
 // marked.
-func BuildHex(encoded []byte, t fieldtable.Table, from int, links address.Links, seq uint64) Hex {
+func BuildHex(encoded []byte, t fieldtable.Table, from int, links address.Links, k address.Key) Hex {
 	h := Hex{Size: len(encoded), Marked: links.State.Bytes}
 	h.From = min(from, max(len(encoded)-1, 0)) / kit.DumpRowBytes * kit.DumpRowBytes
 	h.To = min(h.From+hexPage, len(encoded))
 	at := func(n int) string {
 		// 0 would mean: where the tree begins. Any byte of the first row does.
-		return links.Opened(seq, func(q *address.State) { q.Hex = max(n, 1) }) + "#bytes"
+		return links.Opened(k, func(q *address.State) { q.Hex = max(n, 1) }) + "#bytes"
 	}
 	if h.From > 0 {
 		h.PrevURL = at(max(h.From-hexPage, 0))

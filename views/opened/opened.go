@@ -17,8 +17,8 @@ type Options struct {
 	// with the state of the request: dialect, page of the tree, page of the bytes
 	Links   address.Links
 	Dialect *fieldtable.Dialect // nil = Lenient
-	Older   uint64              // the next older message in the list; 0 = none
-	Newer   uint64              // the next newer one; 0 = none
+	Older   address.Key         // the next older message in the list; the zero Key = none
+	Newer   address.Key         // the next newer one; the zero Key = none
 	Now     time.Time           // for relative times; zero leaves them out
 	// TraceURL is where traces are shown, with {trace} and {span} where their ids go; "" = nowhere.
 	TraceURL string
@@ -44,7 +44,7 @@ type Pasted struct {
 type Opened struct {
 	Links        address.Links
 	Message      facts.Message
-	Older, Newer uint64
+	Older, Newer address.Key
 	Now          time.Time
 	Headers      Headers
 	Hex          Hex
@@ -82,19 +82,19 @@ func Build(m facts.Message, o Options) Opened {
 	if d == nil {
 		d = fieldtable.Lenient()
 	}
-	o.Links.Open = m.Seq
+	o.Links.Open = m.Key()
 	in := Opened{Links: o.Links, Message: m, Older: o.Older, Newer: o.Newer, Now: o.Now, Pasted: o.Pasted}
 	if size := len(m.ContentHeader) + wire.FrameOverhead; o.FrameMax > 0 && size > o.FrameMax {
 		in.FrameMax = o.FrameMax
 	}
 	in.Passage = buildPassage(m, o.Counterpart, d, o.Links)
-	in.Body = BuildBody(m.Body, m.BodySize, o.Links, m.Seq)
+	in.Body = BuildBody(m.Body, m.BodySize, o.Links, m.Key())
 	for _, p := range m.Properties {
 		in.Properties = append(in.Properties, NewProperty(p, m.Removed, d, o.Now))
 	}
 	tree := TreeOptions{
 		Links:    o.Links,
-		Seq:      m.Seq,
+		Key:      m.Key(),
 		Now:      o.Now,
 		TraceURL: o.TraceURL,
 		FrameMax: o.FrameMax,
@@ -130,16 +130,16 @@ func Build(m facts.Message, o Options) Opened {
 	if from == 0 && o.Links.State.At != 0 && len(h.Tree.Nodes) > 0 {
 		from = h.Tree.Nodes[0].Offset // where the tree begins
 	}
-	in.Hex = BuildHex(m.Headers, t, from, o.Links, m.Seq)
+	in.Hex = BuildHex(m.Headers, t, from, o.Links, m.Key())
 	h.Hints = hints
 	if err := t.Valid(); err != nil {
 		h.Damage = facts.NewDamage(err, len(m.Headers), len(m.Headers))
 		for _, other := range fieldtable.ExactDialects(m.Headers) {
-			h.Others = append(h.Others, dialectOption(other, false, o.Links, m.Seq))
+			h.Others = append(h.Others, dialectOption(other, false, o.Links, m.Key()))
 		}
 	}
 	for _, other := range fieldtable.Dialects() {
-		h.Dialects = append(h.Dialects, dialectOption(other, other == d, o.Links, m.Seq))
+		h.Dialects = append(h.Dialects, dialectOption(other, other == d, o.Links, m.Key()))
 	}
 	return in
 }

@@ -51,7 +51,7 @@ func TestOrderByPack(t *testing.T) {
 		table := viewtest.GuessesTable()
 		tree := BuildTree(table, fieldtable.View(table, fieldtable.Lenient()), nil, TreeOptions{
 			Links: address.Links{State: q},
-			Seq:   1,
+			Key:   address.Key{Seq: 1},
 		})
 		var got []string
 		for _, n := range tree.Nodes {

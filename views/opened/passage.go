@@ -37,8 +37,13 @@ func buildPassage(m facts.Message, other *facts.Message, d *fieldtable.Dialect, 
 	}
 	p.Other = other.Seq
 	p.Changes = facts.Changes(published, delivered, d)
-	p.Against = links.Diff(published.Seq, delivered.Seq)
+	p.Against = links.Diff(published.Key(), delivered.Key())
 	return p
+}
+
+// sibling names another message of the same source.
+func (in *Opened) sibling(seq uint64) address.Key {
+	return address.Key{Source: in.Message.Source, Seq: seq}
 }
 
 // title is what happened.

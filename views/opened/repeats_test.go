@@ -25,7 +25,7 @@ func repeatedTable(n int) []byte {
 
 func treeOf(t *testing.T, encoded []byte, s address.State) Tree {
 	t.Helper()
-	o := TreeOptions{Links: address.Links{State: s}, Seq: 1}
+	o := TreeOptions{Links: address.Links{State: s}, Key: address.Key{Seq: 1}}
 	return BuildTree(encoded, fieldtable.View(encoded, nil), nil, o)
 }
 

@@ -99,7 +99,7 @@ type Node struct {
 // TreeOptions say what part of a table is drawn.
 type TreeOptions struct {
 	Links address.Links // with At, Skip and Sorted of the request
-	Seq   uint64
+	Key   address.Key
 	Now   time.Time
 	// TraceURL is where traces are shown, with {trace} and {span} in it; "" = nowhere.
 	TraceURL string
@@ -162,7 +162,7 @@ func (b *treeBuilder) page(tree *Tree, c facts.Container, path string, level, sk
 }
 
 func (b *treeBuilder) at(offset, skip int) string {
-	return b.Links.Opened(b.Seq, func(q *address.State) { q.At, q.Skip = offset, skip })
+	return b.Links.Opened(b.Key, func(q *address.State) { q.At, q.Skip = offset, skip })
 }
 
 func (b *treeBuilder) crumbs(way []fieldtable.Stage) []Crumb {
@@ -336,7 +336,7 @@ func (b *treeBuilder) measure(n *Node, f fieldtable.Field, r *repeat, level int)
 	n.TooLarge = b.FrameMax > 0 && n.Bytes > b.FrameMax-wire.FrameOverhead-wire.ContentHeaderFixed
 	if r != nil {
 		n.Bytes, n.Repeated, n.Duplicate = r.bytes, r.count, ""
-		n.EachURL = b.Links.Opened(b.Seq, func(q *address.State) { q.Each, q.Skip = true, 0 })
+		n.EachURL = b.Links.Opened(b.Key, func(q *address.State) { q.Each, q.Skip = true, 0 })
 		if level == 1 && b.Links.State.At == 0 {
 			n.RepeatIs = "duplicate(" + n.Path + ")"
 		}
@@ -377,7 +377,7 @@ func (b *treeBuilder) node(f fieldtable.Field, index int, array bool, path strin
 	}
 	n.Is, n.Not = query.ValueConditions(path, f.Value)
 	if !array {
-		n.CodeURL = b.Links.Opened(b.Seq, func(q *address.State) { q.Tab, q.At, q.Skip = address.TabCode, n.Offset, 0 })
+		n.CodeURL = b.Links.Opened(b.Key, func(q *address.State) { q.Tab, q.At, q.Skip = address.TabCode, n.Offset, 0 })
 	}
 	b.recognised(&n.Value, f)
 	return n

@@ -79,7 +79,7 @@ func treePane(in *Opened) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if in.Links.State.Each {
-			url := in.Links.Opened(in.Message.Seq, func(q *address.State) { q.Each, q.Skip = false, 0 })
+			url := in.Links.Opened(in.Message.Key(), func(q *address.State) { q.Each, q.Skip = false, 0 })
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"note\">Every field stands on a line of its own. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

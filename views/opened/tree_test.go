@@ -19,7 +19,9 @@ import (
 
 func build(encoded []byte, q address.State) Tree {
 	t := fieldtable.View(encoded, fieldtable.Lenient())
-	return BuildTree(encoded, t, nil, TreeOptions{Links: address.Links{State: q}, Seq: 1, Now: viewtest.Now})
+	return BuildTree(encoded, t, nil, TreeOptions{
+		Links: address.Links{State: q}, Key: address.Key{Seq: 1}, Now: viewtest.Now,
+	})
 }
 
 func joined(parts []kit.Part) string {
@@ -478,7 +480,7 @@ func TestEveryTruncation(t *testing.T) {
 	check := func(t *testing.T, encoded []byte, d *fieldtable.Dialect) {
 		t.Helper()
 		view := fieldtable.View(encoded, d)
-		tree := BuildTree(encoded, view, fieldtable.Hints(view), TreeOptions{Seq: 1})
+		tree := BuildTree(encoded, view, fieldtable.Hints(view), TreeOptions{Key: address.Key{Seq: 1}})
 		if err := view.Valid(); err != nil {
 			found := false
 			for _, n := range tree.Nodes {
@@ -493,7 +495,7 @@ func TestEveryTruncation(t *testing.T) {
 			owners[n.Offset] = true
 		}
 		for from := 0; from < max(len(encoded), 1); from += hexPage {
-			hex := BuildHex(encoded, view, from, address.Links{}, 1)
+			hex := BuildHex(encoded, view, from, address.Links{}, address.Key{Seq: 1})
 			at := from
 			for _, row := range hex.Rows {
 				for _, r := range row.Runs {
@@ -545,7 +547,7 @@ func TestHexRoles(t *testing.T) {
 	})
 	//         0       4  5    7  8       12   15 16 17 18      22 23
 	want := "L0:0-4 L4:4-5 N4:5-7 T4:7-8 L4:8-12 V4:12-15 L15:15-16 N15:16-17 T15:17-18 L15:18-22 T22:22-23 V22:23-24"
-	hex := BuildHex(encoded, fieldtable.View(encoded, nil), 0, address.Links{}, 1)
+	hex := BuildHex(encoded, fieldtable.View(encoded, nil), 0, address.Links{}, address.Key{Seq: 1})
 	var got []string
 	for _, row := range hex.Rows {
 		for _, r := range row.Runs {
@@ -571,7 +573,7 @@ func TestHexMarksARange(t *testing.T) {
 	hex := BuildHex(encoded, fieldtable.View(encoded, nil), 0, address.Links{State: address.State{Bytes: archive.Span{
 		From: 6,
 		To:   14,
-	}}}, 1)
+	}}}, address.Key{Seq: 1})
 	var marked []byte
 	for _, row := range hex.Rows {
 		for _, r := range row.Runs {

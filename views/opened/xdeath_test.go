@@ -8,13 +8,14 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/views/viewtest"
 )
 
 func deathsOf(t testing.TB, table []byte, removed ...archive.Span) *Deaths {
 	t.Helper()
 	d, ok := buildDeaths(fieldtable.View(table, fieldtable.Lenient()), TreeOptions{
-		Seq:     1,
+		Key:     address.Key{Seq: 1},
 		Now:     viewtest.Now,
 		Removed: removed,
 	})

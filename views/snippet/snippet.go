@@ -56,10 +56,10 @@ func Build(m facts.Message, t fieldtable.Table, links address.Links) Code {
 		name := w.style().name
 		code.Languages = append(code.Languages, Language{
 			Name: name, Label: w.style().label, Selected: name == c.name,
-			URL: links.Opened(m.Seq, func(s *address.State) { s.Tab, s.Lang = address.TabCode, name }),
+			URL: links.Opened(m.Key(), func(s *address.State) { s.Tab, s.Lang = address.TabCode, name }),
 		})
 	}
-	code.URL = links.Opened(m.Seq, func(q *address.State) { q.At, q.Skip = 0, 0 })
+	code.URL = links.Opened(m.Key(), func(q *address.State) { q.At, q.Skip = 0, 0 })
 	if m.HasHeaders && len(t.Encoded()) > codeTableBytes {
 		code.TooBig = true
 		return code

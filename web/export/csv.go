@@ -27,7 +27,10 @@ func spreadsheet() Format {
 		Use:       "the columns shown, for a spreadsheet",
 		Begin: func(w io.Writer, s Selection) (Writer, error) {
 			c := &csvWriter{w: csv.NewWriter(w), columns: s.Columns, dialect: s.Dialect}
-			c.cells = []string{
+			if c.sourced = s.Sourced; c.sourced {
+				c.cells = append(c.cells, "source")
+			}
+			c.cells = append(c.cells,
 				"seq",
 				"received",
 				"exchange",
@@ -36,7 +39,7 @@ func spreadsheet() Format {
 				"header_count",
 				"header_bytes",
 				"body_bytes",
-			}
+			)
 			for _, path := range s.Paths {
 				c.cells = append(c.cells, textCell([]byte(path)))
 			}
@@ -52,13 +55,18 @@ type csvWriter struct {
 	w       *csv.Writer
 	columns []*query.Operand
 	dialect *fieldtable.Dialect
+	sourced bool // each line begins with the message's source
 	scratch query.Scratch
 	cells   []string
 }
 
 func (c *csvWriter) Write(m archive.Message) error {
 	encoded, _ := m.HeaderTable()
-	c.cells = append(c.cells[:0],
+	c.cells = c.cells[:0]
+	if c.sourced {
+		c.cells = append(c.cells, m.Origin().Source)
+	}
+	c.cells = append(c.cells,
 		strconv.FormatUint(m.Seq(), 10),
 		m.Received().UTC().Format(time.RFC3339Nano),
 		textCell(m.Exchange()),

@@ -58,10 +58,12 @@ type Selection struct {
 	// Columns are the values that a table of messages shows of each, Paths what they are called.
 	Columns []*query.Operand
 	Paths   []string
-	// First and Last are the sequence numbers of the oldest and the newest message, Count how many
-	// there are. Nothing is selected where Count is 0.
-	First, Last uint64
-	Count       int
+	// Sourced: the messages are of several sources, each with numbers of its own.
+	Sourced bool
+	// Last is the largest sequence number of the messages, Count how many there are. Nothing is
+	// selected where Count is 0.
+	Last  uint64
+	Count int
 	// More: older ones match too, and were left out because of a limit.
 	More bool
 }

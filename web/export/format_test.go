@@ -36,7 +36,6 @@ func TestFormats(t *testing.T) {
 			s := Selection{
 				Filter:  all,
 				Dialect: fieldtable.Lenient(),
-				First:   1,
 				Last:    1,
 				Count:   1,
 			}

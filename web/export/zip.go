@@ -59,6 +59,9 @@ type zipWriter struct {
 
 func (e *zipWriter) Write(m archive.Message) error {
 	folder := fmt.Sprintf("%0*d/", e.digits, m.Seq())
+	if e.s.Sourced {
+		folder = m.Origin().Source + "-" + folder
+	}
 	w, err := e.z.CreateHeader(e.header(m, folder+capture.MessageJSON, zip.Deflate))
 	if err != nil {
 		return err

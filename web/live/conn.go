@@ -2,10 +2,12 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"hash/maphash"
+	"slices"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -13,6 +15,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/web/budget"
 )
 
@@ -21,28 +24,64 @@ type conn struct {
 	feeds  *Feeds
 	ws     *websocket.Conn
 	stream Stream
-	filter *feedOf
-
-	// Every message with a sequence number ≤ cursor has been shown, counted
-	// as skipped, reported as a gap, or does not match.
-	cursor uint64
-	// told is how far the browser knows the cursor to be; told ≤ cursor.
-	told uint64
+	parts  []part // of the archives, in the order of the stream
+	// begin is the part that the next look begins with: each gets its turn.
+	begin int
 	// reset: the browser's cursor is of an archive that is gone.
 	reset bool
 	// status is what the browser was last told, as hashes: the text is kept once for all feeds, if
 	// at all.
 	status [fragments]uint64
 
-	// sent holds the "to" of the rows messages that are not acknowledged,
-	// oldest first; len(sent) ≤ maxInFlight.
-	sent []uint64
+	// sent holds what acknowledges the rows messages that are not acknowledged,
+	// oldest first; len(sent) ≤ maxInFlight. batches counts rows messages.
+	sent    []uint64
+	batches uint64
 	// acked is the greatest "ack" of the browser; the reader goroutine stores.
 	acked atomic.Uint64
 	// credit wakes the writer after acked has grown; capacity 1.
 	credit chan struct{}
 
 	html bytes.Buffer
+}
+
+// part is how far a connection has got in one archive.
+type part struct {
+	archive *archive.Archive
+	filter  *feedOf
+	// Every message with a sequence number ≤ cursor has been shown, counted
+	// as skipped, reported as a gap, or does not match.
+	cursor uint64
+	// told is how far the browser knows the cursor to be; told ≤ cursor.
+	told uint64
+}
+
+func (c *conn) closeFilters() {
+	for _, p := range c.parts {
+		c.feeds.close(p.filter)
+	}
+}
+
+// untold reports whether the browser does not know how far the feed has got.
+func (c *conn) untold() bool {
+	return slices.ContainsFunc(c.parts, func(p part) bool { return p.told < p.cursor })
+}
+
+// cursors are those of the parts.
+func (c *conn) cursors() []uint64 {
+	list := make([]uint64, len(c.parts))
+	for i, p := range c.parts {
+		list[i] = p.cursor
+	}
+	return list
+}
+
+// place is what the browser is told of a place: a number in one archive, a text in several.
+func (c *conn) place(at []uint64) any {
+	if c.stream.Text == nil {
+		return at[0]
+	}
+	return c.stream.Text(at)
 }
 
 // run streams until ctx is done, the browser is gone or misbehaves. It closes
@@ -65,7 +104,7 @@ func (c *conn) run(ctx context.Context, cancel context.CancelFunc) {
 	})
 	defer stop()
 	err := c.write(ctx)
-	c.feeds.close(c.filter)
+	c.closeFilters()
 	if err == nil {
 		switch {
 		case c.feeds.ctx.Err() != nil:
@@ -103,7 +142,7 @@ func (c *conn) write(ctx context.Context) error {
 			if err := c.sendStatus(ctx); err != nil {
 				return err
 			}
-			if c.told < c.cursor && c.hasCredit() {
+			if c.untold() && c.hasCredit() {
 				c.html.Reset()
 				if err := c.sendRows(0, 0); err != nil {
 					return err
@@ -170,11 +209,11 @@ func (c *conn) waitCredit(ctx context.Context, until time.Time) {
 	}
 }
 
-// waitNews reports whether the archive has a message after the cursor.
+// waitNews reports whether an archive has a message after the cursor.
 func (c *conn) waitNews(ctx context.Context, until time.Time) bool {
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	return c.feeds.cfg.Archive.Wait(ctx, c.cursor) == nil
+	return archive.WaitAny(ctx, c.stream.Archives, c.cursors()) == nil
 }
 
 // flooded reports whether so many matches in this time are more than rows can show: then nobody
@@ -202,12 +241,17 @@ func (c *conn) batch(ctx context.Context) (matched int, whole bool, err error) {
 		return 0, true, err
 	}
 	for _, g := range l.gaps {
-		if err := c.send(g); err != nil {
+		p := &c.parts[g.part]
+		from := c.cursors()
+		p.cursor = g.to
+		if err := c.send(gap{"gap", c.place(from), c.place(c.cursors()), g.to - from[g.part], g.reason}); err != nil {
 			return 0, true, err
 		}
-		c.cursor, c.told = g.To, g.To
+		p.told = g.to
 	}
-	c.cursor = max(c.cursor, l.to)
+	for i := range c.parts {
+		c.parts[i].cursor = max(c.parts[i].cursor, l.to[i])
+	}
 	if l.matched == 0 {
 		return 0, l.whole, nil
 	}
@@ -216,38 +260,76 @@ func (c *conn) batch(ctx context.Context) (matched int, whole bool, err error) {
 
 // looked is what a look at what is new has found; the rows are drawn.
 type looked struct {
-	gaps    []gap
-	to      uint64 // the last message that was filtered
+	gaps    []missed
+	to      []uint64 // of each part the last message that was filtered
 	matched int
 	rows    int // of these drawn
 	whole   bool
 }
 
+// missed is messages of a part that are not looked at.
+type missed struct {
+	part   int
+	to     uint64
+	reason string
+}
+
 // look filters what is new and draws the newest matches.
 func (c *conn) look(ctx context.Context) (l looked, err error) {
-	snap := c.feeds.memos.Snapshot()
-	first, last := snap.First(), snap.Last()
-	l.to, l.whole = c.cursor, true
-	if last <= c.cursor {
+	l.to, l.whole = c.cursors(), true
+	snaps := make([]archive.Snapshot, len(c.parts))
+	live := make([]query.LiveSnapshot, len(c.parts))
+	for i, p := range c.parts {
+		live[i] = p.filter.filter.memos.Snapshot()
+		snaps[i] = live[i].Snapshot
+	}
+	var rows []archive.Message
+	end := time.Now().Add(turnTime)
+	for n := range c.parts {
+		i := (c.begin + n) % len(c.parts)
+		if l.whole {
+			rows = l.part(ctx, i, live[i], c.parts[i].filter.filter, end, rows)
+		}
+	}
+	c.begin = (c.begin + 1) % len(c.parts)
+	c.html.Reset()
+	if l.matched == 0 {
 		return l, nil
 	}
-	skip := func(to uint64, reason string) {
-		l.gaps = append(l.gaps, gap{"gap", l.to, to, to - l.to, reason})
-		l.to = to
+	if len(c.parts) > 1 {
+		slices.SortStableFunc(rows, func(a, b archive.Message) int {
+			return cmp.Compare(b.ReceivedUnixNano(), a.ReceivedUnixNano())
+		})
+		rows = rows[:min(len(rows), maxRows)]
 	}
-	if l.to+1 < first {
+	l.rows = len(rows)
+	return l, c.stream.Rows(ctx, &c.html, snaps, rows)
+}
+
+// part filters what is new in one archive and adds the newest matches to rows, newest first.
+func (l *looked) part(
+	ctx context.Context, i int, snap query.LiveSnapshot, f *filter, end time.Time, rows []archive.Message,
+) []archive.Message {
+	first, last := snap.First(), snap.Last()
+	if last <= l.to[i] {
+		return rows
+	}
+	skip := func(to uint64, reason string) {
+		l.gaps = append(l.gaps, missed{i, to, reason})
+		l.to[i] = to
+	}
+	if l.to[i]+1 < first {
 		skip(first-1, "evicted")
 	}
-	if last-l.to > maxBehind {
+	if last-l.to[i] > maxBehind {
 		skip(last-maxBehind, "behind")
 	}
 	// The newest matches, in a ring that begins at matched % maxRows.
 	var ring [maxRows]archive.Message
-	end := time.Now().Add(turnTime)
-	f := c.filter.filter
 	f.mu.Lock()
-	n := 0
-	for m := range snap.Forward(l.to) {
+	defer f.mu.Unlock()
+	n, matched := 0, 0
+	for m := range snap.Forward(l.to[i]) {
 		if m.Seq() > last || ctx.Err() != nil {
 			break
 		}
@@ -255,44 +337,52 @@ func (c *conn) look(ctx context.Context) (l looked, err error) {
 			l.whole = false
 			break
 		}
-		l.to = m.Seq()
+		l.to[i] = m.Seq()
 		if f.match(m) {
-			ring[l.matched%maxRows] = m.Message
-			l.matched++
+			ring[matched%maxRows] = m.Message
+			matched++
 		}
 	}
-	f.mu.Unlock()
-	c.html.Reset()
-	if l.matched == 0 {
-		return l, nil
+	l.matched += matched
+	for j := range min(matched, maxRows) {
+		rows = append(rows, ring[(matched-1-j)%maxRows])
 	}
-	rows := make([]archive.Message, 0, min(l.matched, maxRows))
-	for i := range cap(rows) {
-		rows = append(rows, ring[(l.matched-1-i)%maxRows])
-	}
-	l.rows = len(rows)
-	return l, c.stream.Rows(ctx, &c.html, snap.Snapshot, rows)
+	return rows
 }
 
 // sendRows tells the browser of the messages up to the cursor: rows of them are in c.html, newest
 // first, and so many older matches are left out.
 func (c *conn) sendRows(rows, skipped int) error {
-	from := c.told
-	c.told = c.cursor
-	c.sent = append(c.sent, c.cursor)
+	from := make([]uint64, len(c.parts))
+	rate := 0.0
+	for i := range c.parts {
+		p := &c.parts[i]
+		from[i] = p.told
+		p.told = p.cursor
+		rate += p.archive.Snapshot().Rate(c.feeds.cfg.Now())
+	}
+	to, ack := c.cursors(), uint64(0)
+	if c.stream.Text == nil {
+		c.sent = append(c.sent, to[0])
+	} else {
+		c.batches++
+		ack = c.batches
+		c.sent = append(c.sent, ack)
+	}
 	html := c.html.String()
 	if c.html.Cap() > keptHTML {
 		c.html = bytes.Buffer{}
 	}
 	return c.send(struct {
 		T       string  `json:"t"`
-		From    uint64  `json:"from"`
-		To      uint64  `json:"to"`
+		From    any     `json:"from"`
+		To      any     `json:"to"`
+		Ack     uint64  `json:"ack,omitempty"`
 		HTML    string  `json:"html"`
 		Count   int     `json:"count"`
 		Skipped int     `json:"skipped"`
 		Rate    float64 `json:"rate"`
-	}{"rows", from, c.cursor, html, rows, skipped, c.feeds.cfg.Archive.Snapshot().Rate(c.feeds.cfg.Now())})
+	}{"rows", c.place(from), c.place(to), ack, html, rows, skipped, rate})
 }
 
 // keptHTML is how large a buffer a feed keeps for its next rows.
@@ -301,8 +391,8 @@ const keptHTML = 16 << 10
 // gap tells the browser that the messages after From up to To were not looked at.
 type gap struct {
 	T      string `json:"t"`
-	From   uint64 `json:"from"`
-	To     uint64 `json:"to"`
+	From   any    `json:"from"`
+	To     any    `json:"to"`
 	Count  uint64 `json:"count"`
 	Reason string `json:"reason"`
 }

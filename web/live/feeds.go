@@ -1,6 +1,6 @@
 // Package live follows the archive over websockets.
 //
-// A connection is a cursor into the archive and not a subscriber of it: it
+// A connection is a cursor into its archives and not a subscriber of them: it
 // waits for news, takes a snapshot, filters what is new, writes one batch and
 // moves on. Nothing is queued for it, so a slow browser slows only itself.
 //
@@ -26,6 +26,9 @@
 //
 // The browser answers a rows message with {"ack":to} when it has painted it;
 // it is sent no more than two of them ahead of its answers.
+//
+// Where a feed follows several archives, from and to are texts that mean something to the server
+// only, and a rows message has the number to acknowledge in "ack".
 package live
 
 import (
@@ -85,7 +88,6 @@ const (
 
 // Config says what a Feeds reads and how much it admits.
 type Config struct {
-	Archive *archive.Archive
 	// MaxConns and MaxConnsPerAddr cap the open connections, in all and for
 	// one remote address. 0: DefaultConns and DefaultConnsPerAddr.
 	MaxConns, MaxConnsPerAddr int
@@ -103,13 +105,19 @@ type Stream struct {
 	Dialect *fieldtable.Dialect
 	// Addr is who the feed counts for. "": the remote address of the request.
 	Addr string
-	// After is the sequence number after which the stream begins. Where none
+	// Archives are followed, at least one.
+	Archives []*archive.Archive
+	// After is for each archive the sequence number after which the stream begins. Where none
 	// is as great, the browser gets a reset and the stream begins at the end.
-	After uint64
+	After []uint64
+	// Text writes how far a feed of several archives has got; the browser asks for what follows
+	// with it. Nil: there is one archive.
+	Text func([]uint64) string
 	// Interval is the shortest time between two batches. 0: Interval.
 	Interval time.Duration
-	// Rows writes the table rows of ms, which come newest first and are of the snapshot.
-	Rows func(ctx context.Context, w io.Writer, snap archive.Snapshot, ms []archive.Message) error
+	// Rows writes the table rows of ms, which come newest first and are of the snapshots, one of
+	// each archive.
+	Rows func(ctx context.Context, w io.Writer, snaps []archive.Snapshot, ms []archive.Message) error
 	// Status draws the parts of the page around the rows. Nil: none.
 	Status func(ctx context.Context) (Fragments, error)
 }
@@ -137,8 +145,6 @@ type Feeds struct {
 	upgrader websocket.Upgrader
 	ctx      context.Context
 	cancel   context.CancelFunc
-	// memos lets the filters of all connections share one pass over each new message.
-	memos *query.Memos
 	// turns has a place for each feed that may filter and draw at once: half of the processors, so
 	// that the other half is left to whatever else there is to do.
 	turns *budget.Limiter
@@ -149,7 +155,8 @@ type Feeds struct {
 	total  int            // guarded by mu; the sum of addrs
 	wg     sync.WaitGroup // one per admitted connection
 
-	filters map[filterKey]*filter // guarded by mu; of the open feeds
+	filters map[filterKey]*filter        // guarded by mu; of the open feeds
+	memos   map[*archive.Archive]*shared // guarded by mu; of the open feeds
 	seed    maphash.Seed
 }
 
@@ -169,10 +176,10 @@ func New(cfg Config) *Feeds {
 	}
 	fs := &Feeds{
 		cfg: cfg, logger: cfg.Logger,
-		memos:   query.NewMemos(cfg.Archive),
 		turns:   budget.NewTurns(budget.Limits{All: max(1, runtime.GOMAXPROCS(0)/2)}),
 		addrs:   make(map[string]int),
 		filters: make(map[filterKey]*filter),
+		memos:   make(map[*archive.Archive]*shared),
 		seed:    maphash.MakeSeed(),
 	}
 	fs.upgrader = websocket.Upgrader{
@@ -252,20 +259,24 @@ func (fs *Feeds) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
 	}
 	ctx, cancel := context.WithCancelCause(budget.For(fs.ctx, addr))
 	defer cancel(nil)
-	f, err := fs.open(r.Context(), s, addr, cancel)
-	if err != nil {
-		return err
+	c := &conn{feeds: fs, stream: s, credit: make(chan struct{}, 1)}
+	for i, a := range s.Archives {
+		f, err := fs.open(r.Context(), s, a, addr, cancel)
+		if err != nil {
+			c.closeFilters()
+			return err
+		}
+		last := a.Snapshot().Last()
+		at := min(s.After[i], last)
+		c.parts = append(c.parts, part{archive: a, filter: f, cursor: at, told: at})
+		c.reset = c.reset || s.After[i] > last
 	}
 	ws, err := fs.upgrader.Upgrade(metered{w}, r, nil)
 	if err != nil {
-		fs.close(f)
+		c.closeFilters()
 		return err
 	}
-	last := fs.cfg.Archive.Snapshot().Last()
-	c := &conn{
-		feeds: fs, ws: ws, stream: s, filter: f, credit: make(chan struct{}, 1),
-		cursor: min(s.After, last), told: min(s.After, last), reset: s.After > last,
-	}
+	c.ws = ws
 	c.run(ctx, func() { cancel(nil) })
 	return nil
 }

@@ -5,15 +5,23 @@ import (
 	"sync"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/web/budget"
 )
 
-// filterKey tells filters apart: by their canonical text, and the dialect that they read tables
-// under.
+// filterKey tells filters apart: by the archive that they read, their canonical text, and the
+// dialect that they read tables under.
 type filterKey struct {
+	archive *archive.Archive
 	text    string
 	dialect *fieldtable.Dialect
+}
+
+// shared lets the filters of all feeds of one archive share one pass over each new message.
+type shared struct {
+	memos   *query.Memos
+	filters int // guarded by Feeds.mu
 }
 
 // filter is what feeds with the same filter share: the filter as compiled, what the shapes of
@@ -21,6 +29,7 @@ type filterKey struct {
 // one costs.
 type filter struct {
 	key   filterKey
+	memos *query.Memos
 	share *budget.Share
 	feeds map[*feedOf]struct{} // guarded by Feeds.mu
 
@@ -40,14 +49,16 @@ type feedOf struct {
 // verdictsKept is about as many messages as one feed gets ahead of another.
 const verdictsKept = 2048
 
-// open returns the filter of s for one more feed, which end ends.
-func (fs *Feeds) open(ctx context.Context, s Stream, addr string, end context.CancelCauseFunc) (*feedOf, error) {
-	key := filterKey{s.Filter.String(), s.Dialect}
+// open returns the filter of s over an archive for one more feed, which end ends.
+func (fs *Feeds) open(
+	ctx context.Context, s Stream, a *archive.Archive, addr string, end context.CancelCauseFunc,
+) (*feedOf, error) {
+	key := filterKey{a, s.Filter.String(), s.Dialect}
 	if one := fs.join(key, nil, end); one != nil {
 		return one, nil
 	}
 	f := &filter{key: key, feeds: make(map[*feedOf]struct{})}
-	f.matcher = s.Filter.Matcher(fs.cfg.Archive.Dialect(), s.Dialect)
+	f.matcher = s.Filter.Matcher(a.Dialect(), s.Dialect)
 	if fs.cfg.Budget != nil {
 		var err error
 		n := f.matcher.MaxBytes() + 8*verdictsKept
@@ -73,7 +84,16 @@ func (fs *Feeds) join(key filterKey, f *filter, end context.CancelCauseFunc) *fe
 	if f == nil {
 		return nil
 	}
-	fs.filters[key] = f
+	if fs.filters[key] == nil {
+		s := fs.memos[key.archive]
+		if s == nil {
+			s = &shared{memos: query.NewMemos(key.archive)}
+			fs.memos[key.archive] = s
+		}
+		s.filters++
+		f.memos = s.memos
+		fs.filters[key] = f
+	}
 	one := &feedOf{f, end}
 	f.feeds[one] = struct{}{}
 	if len(f.feeds) == 2 {
@@ -92,6 +112,10 @@ func (fs *Feeds) close(one *feedOf) {
 	last := len(f.feeds) == 0
 	if last {
 		delete(fs.filters, f.key)
+		s := fs.memos[f.key.archive]
+		if s.filters--; s.filters == 0 {
+			delete(fs.memos, f.key.archive)
+		}
 	}
 	fs.mu.Unlock()
 	if last {

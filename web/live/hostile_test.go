@@ -246,7 +246,7 @@ func TestPeersThatNeverRead(t *testing.T) {
 	const deaf, batches = 100, 20
 	row := strings.Repeat("<td>x</td>", 40)
 	f := start(t, Config{MaxConnsPerAddr: 2 * deaf}, archive.Config{}, func(s *Stream) {
-		s.Rows = func(_ context.Context, w io.Writer, _ archive.Snapshot, ms []archive.Message) error {
+		s.Rows = func(_ context.Context, w io.Writer, _ []archive.Snapshot, ms []archive.Message) error {
 			for range ms {
 				io.WriteString(w, row)
 			}

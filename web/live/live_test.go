@@ -79,7 +79,6 @@ type fixture struct {
 func start(t *testing.T, cfg Config, acfg archive.Config, stream func(*Stream)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, archive: archive.New(acfg), lis: newMemory(), refused: make(chan error, 64)}
-	cfg.Archive = f.archive
 	f.feeds = New(cfg)
 	f.srv = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q, err := query.Compile(r.URL.Query().Get("q"))
@@ -87,9 +86,11 @@ func start(t *testing.T, cfg Config, acfg archive.Config, stream func(*Stream)) 
 			t.Error(err)
 		}
 		s := Stream{
-			Filter:  q,
-			Dialect: fieldtable.Lenient(),
-			Rows: func(_ context.Context, w io.Writer, _ archive.Snapshot, ms []archive.Message) error {
+			Filter:   q,
+			Dialect:  fieldtable.Lenient(),
+			Archives: []*archive.Archive{f.archive},
+			After:    []uint64{0},
+			Rows: func(_ context.Context, w io.Writer, _ []archive.Snapshot, ms []archive.Message) error {
 				for _, m := range ms {
 					fmt.Fprintf(w, "%d ", m.Seq())
 				}
@@ -201,9 +202,9 @@ func TestRowsAreOfTheirSnapshot(t *testing.T) {
 		var f *fixture
 		add := sync.OnceFunc(func() { f.add(5, "b") })
 		f = start(t, Config{}, archive.Config{}, func(s *Stream) {
-			s.Rows = func(_ context.Context, w io.Writer, snap archive.Snapshot, _ []archive.Message) error {
+			s.Rows = func(_ context.Context, w io.Writer, snaps []archive.Snapshot, _ []archive.Message) error {
 				add()
-				_, err := fmt.Fprint(w, snap.Last())
+				_, err := fmt.Fprint(w, snaps[0].Last())
 				return err
 			}
 		})
@@ -386,7 +387,7 @@ func TestBehindGap(t *testing.T) {
 // to come again.
 func TestReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := start(t, Config{}, archive.Config{}, func(s *Stream) { s.After = 5000 })
+		f := start(t, Config{}, archive.Config{}, func(s *Stream) { s.After = []uint64{5000} })
 		defer f.stop()
 		f.add(3, "a")
 		c := f.dial("")
@@ -664,7 +665,7 @@ func TestNoMatchIsLost(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 0))
 				to := uint64(0)
-				f := start(t, Config{}, archive.Config{}, func(s *Stream) { s.After = to })
+				f := start(t, Config{}, archive.Config{}, func(s *Stream) { s.After = []uint64{to} })
 				defer f.stop()
 				const arrivals = 2000
 				f.add(1, "yes")

@@ -2,7 +2,6 @@ package sources
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -14,55 +13,49 @@ import (
 )
 
 // Find returns a page of the messages that match f, newest first also where the request is for the
-// oldest: then they are those next to its cursor. A nil filter matches all. It waits its turn among
+// oldest: then they are those next to its place. A nil filter matches all. It waits its turn among
 // other questions; the error is budget.ErrBusy or that of ctx.
-func (v View) Find(ctx context.Context, f *query.Filter, r query.PageRequest) (query.Page, error) {
+func (v View) Find(ctx context.Context, f *query.Filter, r Request) (Page, error) {
 	p, err := v.look(ctx, f, r)
-	slices.SortFunc(p.Messages, func(a, b archive.Message) int { return cmp.Compare(b.Seq(), a.Seq()) })
+	if r.Ascending {
+		slices.Reverse(p.Messages)
+	}
 	return p, err
 }
 
 // look is Find in the order of the request.
-func (v View) look(ctx context.Context, f *query.Filter, r query.PageRequest) (query.Page, error) {
+func (v View) look(ctx context.Context, f *query.Filter, r Request) (Page, error) {
 	release, err := v.set.Queries.Acquire(ctx)
 	if err != nil {
-		return query.Page{}, err
+		return Page{}, err
 	}
 	defer release()
-	r.Budget = cmp.Or(r.Budget, v.set.Budget)
-	return cmp.Or(f, v.set.all).Page(ctx, v.snap, v.scan(r))
-}
-
-// scan is r over what v holds.
-func (v View) scan(r query.PageRequest) query.PageRequest {
-	r.ArchiveDialect = v.set.Source.Archive.Dialect()
-	r.Now = v.set.Now
-	return r
+	return v.page(ctx, f, r)
 }
 
 // neighbourBudget is how long each neighbour of a message is looked for.
 const neighbourBudget = 100 * time.Millisecond
 
-// Older and Newer are the sequence numbers of the messages next to one under a filter; 0 where
-// there is none, or none is found in time.
-func (v View) Older(ctx context.Context, f *query.Filter, r query.PageRequest, seq uint64) uint64 {
-	r.Before, r.After = seq, 0
+// Older and Newer are the messages next to one under a filter; the zero Message where there is
+// none, or none is found in time.
+func (v View) Older(ctx context.Context, f *query.Filter, r Request, m archive.Message) archive.Message {
+	r.Under, r.Over, r.Ascending = v.Below(m), nil, false
 	return v.next(ctx, f, r)
 }
 
 // Newer is described with Older.
-func (v View) Newer(ctx context.Context, f *query.Filter, r query.PageRequest, seq uint64) uint64 {
-	r.Before, r.After = 0, seq
+func (v View) Newer(ctx context.Context, f *query.Filter, r Request, m archive.Message) archive.Message {
+	r.Under, r.Over, r.Ascending = nil, v.Above(m), true
 	return v.next(ctx, f, r)
 }
 
-func (v View) next(ctx context.Context, f *query.Filter, r query.PageRequest) uint64 {
-	r.Ascending, r.Limit, r.Budget = r.After != 0, 1, neighbourBudget
+func (v View) next(ctx context.Context, f *query.Filter, r Request) archive.Message {
+	r.Limit, r.Budget = 1, neighbourBudget
 	p, err := v.look(ctx, f, r)
 	if err != nil || len(p.Messages) == 0 {
-		return 0
+		return archive.Message{}
 	}
-	return p.Messages[0].Seq()
+	return p.Messages[0]
 }
 
 const (
@@ -73,14 +66,18 @@ const (
 	alikeChecks = 1024
 )
 
-// Alike is the nearest older or newer message with the exchange and routing key of m. ok is false
-// where none is kept, or none is found in time.
+// Alike is the nearest older or newer message of the same source with the exchange and routing key
+// of m. ok is false where none is kept, or none is found in time.
 func (v View) Alike(ctx context.Context, m archive.Message, older bool) (alike archive.Message, ok bool) {
+	at := v.of(m)
+	if at < 0 {
+		return alike, false
+	}
 	ctx, cancel := context.WithTimeout(ctx, alikeTime)
 	defer cancel()
-	others := v.snap.Forward(m.Seq())
+	others := v.snaps[at].Forward(m.Seq())
 	if older {
-		others = v.snap.Backward(m.Seq())
+		others = v.snaps[at].Backward(m.Seq())
 	}
 	n := 0
 	for other := range others {
@@ -94,64 +91,60 @@ func (v View) Alike(ctx context.Context, m archive.Message, older bool) (alike a
 	return alike, false
 }
 
-// Range is a run of messages that match: Count of them, from First to Last.
+// Range is a run of messages that match: Count of them, all that are above From and below To.
 type Range struct {
-	First, Last uint64
-	Count       int
+	From, To Position
+	Count    int
 	// More: older ones match too.
 	More bool
+	// Last is the largest sequence number among them.
+	Last uint64
 }
 
 // maxLook is how many messages of a range are looked for at a time.
 const maxLook = 1000
 
 // Newest is the range of the newest matches within a request, at most most of them.
-func (s *Set) Newest(ctx context.Context, f *query.Filter, r query.PageRequest, most int) (Range, error) {
-	var found Range
+func (v View) Newest(ctx context.Context, f *query.Filter, r Request, most int) (Range, error) {
 	r.Ascending, r.IncludeDamaged = false, false
-	r.Before = cmp.Or(r.Before, s.View().Last()+1)
+	if r.Under == nil {
+		r.Under = v.Now().End()
+	}
+	found := Range{From: r.Under, To: r.Under}
+	v = v.At(nil) // snapshots keep what is evicted meanwhile
 	for {
 		r.Limit = min(most+1-found.Count, maxLook)
-		p, err := s.View().look(ctx, f, r)
+		p, err := v.Now().look(ctx, f, r)
 		if err != nil {
 			return found, err
 		}
-		for _, m := range p.Messages {
-			if found.Count == most {
-				found.More = true
-				return found, nil
-			}
-			if found.Count == 0 {
-				found.Last = m.Seq()
-			}
-			found.First = m.Seq()
-			found.Count++
+		some := p.Messages[:min(len(p.Messages), most-found.Count)]
+		found.From = v.Lowest(some, found.From)
+		for _, m := range some {
+			found.Last = max(found.Last, m.Seq())
 		}
-		if r.Before = p.Next; r.Before == 0 {
+		found.Count += len(some)
+		found.More = len(some) < len(p.Messages)
+		if r.Under = p.Next; r.Under == nil || found.More {
 			return found, nil
 		}
 	}
-}
-
-// Room is memory for clones of messages, in bytes.
-type Room interface {
-	Take(n int64) error
-	Give(n int64)
 }
 
 // eachLook is how many messages Each looks up at a time.
 const eachLook = 200
 
 // Each calls do for the messages of a range, oldest first, until it fails. The messages are clones,
-// and nothing of the archive is kept meanwhile: what is evicted before its turn is left out, so
+// and nothing of the archives is kept meanwhile: what is evicted before its turn is left out, so
 // that do is called less often than the range counts. Their bytes are taken from room before. It
 // waits its turn for as long as ctx lasts.
-func (s *Set) Each(
-	ctx context.Context, f *query.Filter, r query.PageRequest, over Range,
+func (v View) Each(
+	ctx context.Context, f *query.Filter, r Request, over Range,
 	room Room, do func(archive.Message) error,
 ) error {
-	one := func(seq uint64) error {
-		n, err := s.bytes(seq)
+	v = v.At(nil) // snapshots keep what is evicted meanwhile
+	one := func(at place) error {
+		n, err := v.bytes(at)
 		if err != nil {
 			return nil // evicted
 		}
@@ -161,48 +154,58 @@ func (s *Set) Each(
 			}
 			defer room.Give(n)
 		}
-		m, err := s.clone(seq)
+		m, err := v.clone(at)
 		if err != nil {
 			return nil
 		}
 		return do(m)
 	}
-	seqs := make([]uint64, 0, eachLook)
+	places := make([]place, 0, eachLook)
 	r.Ascending, r.IncludeDamaged, r.Limit = true, false, eachLook
-	for after := over.First - 1; over.Count > 0; {
-		r.After, r.Before = after, over.Last+1
-		p, err := s.View().look(ctx, f, r)
+	for r.Over, r.Under = over.From, over.To; over.Count > 0 && r.Over != nil; {
+		var next Position
+		var err error
+		places, next, err = v.places(ctx, f, r, places[:0])
 		if errors.Is(err, budget.ErrBusy) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		seqs = seqs[:0]
-		for _, m := range p.Messages {
-			seqs = append(seqs, m.Seq())
-		}
-		after, p = p.Next, query.Page{}
-		for _, seq := range seqs {
-			if err := one(seq); err != nil {
+		r.Over = next
+		for _, at := range places {
+			if err := one(at); err != nil {
 				return err
 			}
-		}
-		if after == 0 {
-			break
 		}
 	}
 	return nil
 }
 
+// place is where a message is, without its memory.
+type place struct {
+	member int
+	seq    uint64
+}
+
+// places are those of a page, and where to go on.
+func (v View) places(ctx context.Context, f *query.Filter, r Request, dst []place) ([]place, Position, error) {
+	now := v.Now()
+	p, err := now.look(ctx, f, r)
+	for _, m := range p.Messages {
+		dst = append(dst, place{now.of(m), m.Seq()})
+	}
+	return dst, p.Next, err
+}
+
 // bytes and clone look at a message and let go of the archive again.
 
-func (s *Set) bytes(seq uint64) (int64, error) {
-	m, err := s.Source.Archive.Snapshot().Get(seq)
+func (v View) bytes(at place) (int64, error) {
+	m, err := v.members[at.member].Archive.Snapshot().Get(at.seq)
 	return int64(m.Bytes()), err
 }
 
-func (s *Set) clone(seq uint64) (archive.Message, error) {
-	m, err := s.Source.Archive.Snapshot().Get(seq)
+func (v View) clone(at place) (archive.Message, error) {
+	m, err := v.members[at.member].Archive.Snapshot().Get(at.seq)
 	return m.Clone(), err
 }

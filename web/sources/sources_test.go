@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -22,15 +23,16 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 type fixture struct {
 	*Set
-	t      *testing.T
-	stored int
+	archive *archive.Archive
+	t       *testing.T
+	stored  int
 }
 
 // newFixture has n messages. Their tenants are t1, t2 and t0 in turn.
 func newFixture(t *testing.T, n int) *fixture {
 	t.Helper()
 	set, err := New(Config{
-		Source:  Source{Name: "orders", Archive: archive.New(archive.Config{})},
+		Sources: []Source{{Name: "orders", Archive: archive.New(archive.Config{})}},
 		Queries: budget.NewLimiter(1, time.Second),
 		Budget:  time.Minute,
 		Now:     func() time.Time { return noon.Add(30 * time.Second) },
@@ -38,7 +40,7 @@ func newFixture(t *testing.T, n int) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{Set: set, t: t}
+	f := &fixture{Set: set, archive: set.Sources[0].Archive, t: t}
 	for range n {
 		f.add("order", encode.Table(func(e *encode.Encoder) { e.Str("tenant", "t"+strconv.Itoa((f.stored+1)%3)) }))
 	}
@@ -46,7 +48,7 @@ func newFixture(t *testing.T, n int) *fixture {
 }
 
 func (f *fixture) add(key string, table []byte) {
-	w := f.Source.Archive.Writer()
+	w := f.archive.Writer()
 	header := wire.AppendContentHeaderPayload(nil, 0, wire.Property{Name: "headers", Raw: table})
 	w.Begin(&wire.Delivery{RoutingKey: []byte(key), Header: header}, noon.Add(time.Duration(f.stored)*time.Second))
 	w.Commit()
@@ -78,31 +80,43 @@ func seqs(ms []archive.Message) (all []uint64) {
 	return all
 }
 
+func limited(n int) Request { return with(Request{}, func(r *Request) { r.Limit = n }) }
+
+func below(seq uint64, r Request) Request {
+	return with(r, func(r *Request) { r.Under = Position{seq} })
+}
+
+func above(seq uint64, r Request) Request {
+	return with(r, func(r *Request) { r.Over, r.Ascending = Position{seq}, true })
+}
+
+func with(r Request, change func(*Request)) Request {
+	change(&r)
+	return r
+}
+
 func TestFind(t *testing.T) {
 	f := newFixture(t, 9)
 	f.addDamaged()
 	for _, tt := range []struct {
 		name, filter string
-		r            query.PageRequest
+		r            Request
 		want         string
-		next         uint64
+		next         Position
 	}{
-		{"newest", "", query.PageRequest{Limit: 3}, "[10 9 8]", 8},
-		{"older", "", query.PageRequest{Limit: 3, Before: 4}, "[3 2 1]", 0},
-		{"next to a cursor", "", query.PageRequest{Limit: 3, After: 4, Ascending: true}, "[7 6 5]", 7},
-		{"oldest", "", query.PageRequest{Limit: 2, Ascending: true}, "[2 1]", 2},
-		{"matches", "tenant = t1", query.PageRequest{Limit: 9}, "[7 4 1]", 0},
-		{"with the damaged", "tenant = t1", query.PageRequest{Limit: 9, IncludeDamaged: true}, "[10 7 4 1]", 0},
-		{"a time", "", query.PageRequest{
-			Limit: 9,
-			From:  noon.Add(2 * time.Second),
-			To:    noon.Add(4 * time.Second),
-		}, "[4 3]", 0},
+		{"newest", "", limited(3), "[10 9 8]", Position{7}},
+		{"older", "", below(3, limited(3)), "[3 2 1]", nil},
+		{"next to a cursor", "", above(4, limited(3)), "[7 6 5]", Position{7}},
+		{"oldest", "", above(0, limited(2)), "[2 1]", Position{2}},
+		{"matches", "tenant = t1", limited(9), "[7 4 1]", nil},
+		{"with the damaged", "tenant = t1", with(limited(9), func(r *Request) { r.IncludeDamaged = true }), "[10 7 4 1]", nil},
+		{"a time", "", with(limited(9), func(r *Request) { r.From, r.To = noon.Add(2*time.Second), noon.Add(4*time.Second) }),
+			"[4 3]", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := f.View().Find(t.Context(), filter(t, tt.filter), tt.r)
-			if got := fmt.Sprint(seqs(p.Messages)); err != nil || got != tt.want || p.Next != tt.next {
-				t.Errorf("%s, next %d, %v; want %s, next %d", got, p.Next, err, tt.want, tt.next)
+			if got := fmt.Sprint(seqs(p.Messages)); err != nil || got != tt.want || !slices.Equal(p.Next, tt.next) {
+				t.Errorf("%s, next %v, %v; want %s, next %v", got, p.Next, err, tt.want, tt.next)
 			}
 		})
 	}
@@ -117,14 +131,22 @@ func TestNeighbours(t *testing.T) {
 		{4, 3, 6},
 	} {
 		t.Run(fmt.Sprint(tt.seq), func(t *testing.T) {
-			r := query.PageRequest{Before: 2, After: 1, Limit: 50} // of the page beside it
-			older, newer := v.Older(t.Context(), t0, r, tt.seq), v.Newer(t.Context(), t0, r, tt.seq)
+			r := below(1, above(1, limited(50))) // of the page beside it
+			m, err := v.Get(Key{Seq: tt.seq})
+			if err != nil {
+				t.Fatal(err)
+			}
+			older, newer := v.Older(t.Context(), t0, r, m).Seq(), v.Newer(t.Context(), t0, r, m).Seq()
 			if older != tt.older || newer != tt.newer {
 				t.Errorf("%d and %d, want %d and %d", older, newer, tt.older, tt.newer)
 			}
 		})
 	}
-	if n := v.Older(t.Context(), nil, query.PageRequest{}, 5); n != 4 {
+	m, err := v.Get(Key{Seq: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := v.Older(t.Context(), nil, Request{}, m).Seq(); n != 4 {
 		t.Errorf("without a filter %d is before 5", n)
 	}
 }
@@ -145,7 +167,7 @@ func TestAlike(t *testing.T) {
 		{3, false, 0},
 	} {
 		t.Run(fmt.Sprint(tt.seq, tt.older), func(t *testing.T) {
-			m, err := v.Get(v.Key(tt.seq))
+			m, err := v.Get(Key{Seq: tt.seq})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,10 +184,10 @@ func TestKeys(t *testing.T) {
 	if m, err := v.Get(Key{"orders", 2}); err != nil || m.Seq() != 2 {
 		t.Error(err)
 	}
-	if _, err := v.Get(Key{"payments", 2}); !errors.Is(err, archive.ErrNotYet) {
+	if _, err := v.Get(Key{"payments", 2}); !errors.Is(err, ErrNoSource) {
 		t.Errorf("a message of another source: %v", err)
 	}
-	if _, err := v.Get(v.Key(3)); !errors.Is(err, archive.ErrNotYet) {
+	if _, err := v.Get(Key{Seq: 3}); !errors.Is(err, archive.ErrNotYet) {
 		t.Error(err)
 	}
 }
@@ -175,31 +197,32 @@ func TestRanges(t *testing.T) {
 	f.addDamaged()
 	for _, tt := range []struct {
 		name, filter string
-		r            query.PageRequest
+		r            Request
 		most         int
-		want         Range
+		first, want  Range // first is the number of the first message, as From
 	}{
-		{"all", "", query.PageRequest{}, 1000, Range{First: 1, Last: 451, Count: 451}},
-		{"exactly all", "", query.PageRequest{}, 451, Range{First: 1, Last: 451, Count: 451}},
-		{"the newest", "", query.PageRequest{}, 7, Range{First: 445, Last: 451, Count: 7, More: true}},
-		{"matches", "tenant = t1", query.PageRequest{IncludeDamaged: true}, 1000, Range{
-			First: 1,
-			Last:  448,
-			Count: 150,
-		}},
-		{"after", "", query.PageRequest{After: 449, Ascending: true}, 9, Range{First: 450, Last: 451, Count: 2}},
-		{"between", "", query.PageRequest{After: 5, Before: 8}, 9, Range{First: 6, Last: 7, Count: 2}},
-		{"nothing", "absent", query.PageRequest{}, 9, Range{}},
+		{"all", "", Request{}, 1000, Range{}, Range{Last: 451, Count: 451}},
+		{"exactly all", "", Request{}, 451, Range{}, Range{Last: 451, Count: 451}},
+		{"the newest", "", Request{}, 7, Range{From: Position{445}}, Range{Last: 451, Count: 7, More: true}},
+		{"matches", "tenant = t1", with(Request{}, func(r *Request) { r.IncludeDamaged = true }), 1000,
+			Range{From: Position{1}}, Range{Last: 448, Count: 150}},
+		{"after", "", above(449, Request{}), 9, Range{From: Position{450}}, Range{Last: 451, Count: 2}},
+		{"between", "", below(7, with(Request{}, func(r *Request) { r.Over = Position{5} })), 9,
+			Range{From: Position{6}}, Range{Last: 7, Count: 2}},
+		{"nothing", "absent", Request{}, 9, Range{}, Range{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := f.Newest(t.Context(), filter(t, tt.filter), tt.r, tt.most)
-			if err != nil || got != tt.want {
+			got, err := f.View().Newest(t.Context(), filter(t, tt.filter), tt.r, tt.most)
+			if err != nil || got.Last != tt.want.Last || got.Count != tt.want.Count || got.More != tt.want.More {
 				t.Fatalf("%+v, %v, want %+v", got, err, tt.want)
+			}
+			if first := tt.first.From; first != nil && got.From[0]+1 != first[0] {
+				t.Errorf("it begins above %d, want above %d", got.From[0], first[0]-1)
 			}
 			var last uint64
 			n := 0
-			err = f.Each(t.Context(), filter(t, tt.filter), tt.r, got, nil, func(m archive.Message) error {
-				if m.Seq() <= last || m.Seq() < got.First || m.Seq() > got.Last {
+			err = f.View().Each(t.Context(), filter(t, tt.filter), tt.r, got, nil, func(m archive.Message) error {
+				if m.Seq() <= last || m.Seq() > got.Last {
 					t.Errorf("message %d after %d", m.Seq(), last)
 				}
 				last = m.Seq()
@@ -212,8 +235,8 @@ func TestRanges(t *testing.T) {
 		})
 	}
 	stop := errors.New("no more")
-	all := Range{First: 1, Last: 451, Count: 451}
-	err := f.Each(t.Context(), nil, query.PageRequest{}, all, nil, func(archive.Message) error { return stop })
+	all := Range{From: Position{0}, To: Position{451}, Count: 451}
+	err := f.View().Each(t.Context(), nil, Request{}, all, nil, func(archive.Message) error { return stop })
 	if err != stop {
 		t.Errorf("%v, want %v", err, stop)
 	}
@@ -224,16 +247,16 @@ func TestSummary(t *testing.T) {
 	v := newFixture(t, 30).View()
 	for _, tt := range []struct {
 		name, filter, split string
-		r                   query.PageRequest
+		r                   Request
 		want                map[int]uint64 // bars by seconds after noon
 		total               string
 	}{
-		{"everything", "", "", query.PageRequest{}, map[int]uint64{0: 1, 1: 1, 29: 1, -1: 0}, ""},
-		{"matches", "tenant = t1", "", query.PageRequest{}, map[int]uint64{0: 1, 1: 0, 27: 1, 29: 0}, "10"},
-		{"split", "", "tenant", query.PageRequest{}, map[int]uint64{0: 1, 29: 1}, ""},
-		{"both", "tenant = t1", "$exchange", query.PageRequest{}, map[int]uint64{0: 1, 1: 0}, "10"},
+		{"everything", "", "", Request{}, map[int]uint64{0: 1, 1: 1, 29: 1, -1: 0}, ""},
+		{"matches", "tenant = t1", "", Request{}, map[int]uint64{0: 1, 1: 0, 27: 1, 29: 0}, "10"},
+		{"split", "", "tenant", Request{}, map[int]uint64{0: 1, 29: 1}, ""},
+		{"both", "tenant = t1", "$exchange", Request{}, map[int]uint64{0: 1, 1: 0}, "10"},
 		{
-			"a time", "", "", query.PageRequest{From: noon.Add(10 * time.Second), To: noon.Add(12 * time.Second)},
+			"a time", "", "", with(Request{}, func(r *Request) { r.From, r.To = noon.Add(10*time.Second), noon.Add(12*time.Second) }),
 			map[int]uint64{0: 1, 10: 1, 29: 1}, "2",
 		},
 	} {
@@ -287,7 +310,7 @@ func TestPageThatHoldsAll(t *testing.T) {
 	for _, src := range []string{"tenant = 't1'", "tenant = 'none'", "tenant"} {
 		t.Run(src, func(t *testing.T) {
 			v, all := f.View(), filter(t, src)
-			found, err := v.Find(t.Context(), all, query.PageRequest{Limit: 50})
+			found, err := v.Find(t.Context(), all, limited(50))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -295,7 +318,7 @@ func TestPageThatHoldsAll(t *testing.T) {
 			if !ok {
 				t.Fatalf("%d matches are not all on the page", found.Matched)
 			}
-			slow, err := v.Summarise(t.Context(), all, query.PageRequest{}, nil, time.Minute)
+			slow, err := v.Summarise(t.Context(), all, Request{}, nil, time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -321,7 +344,7 @@ func TestSummaryIsBoundedInTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := v.Summarise(t.Context(), filter(t, ""), query.PageRequest{}, tenant, time.Nanosecond)
+	sum, err := v.Summarise(t.Context(), filter(t, ""), Request{}, tenant, time.Nanosecond)
 	if errors.Is(err, budget.ErrBusy) {
 		return // the time was over before it was its turn
 	}
@@ -339,23 +362,24 @@ func TestBusy(t *testing.T) {
 			t.Fatal(err)
 		}
 		v, t1 := f.View(), filter(t, "tenant = t1")
-		if _, err := v.Find(t.Context(), t1, query.PageRequest{}); !errors.Is(err, budget.ErrBusy) {
+		if _, err := v.Find(t.Context(), t1, Request{}); !errors.Is(err, budget.ErrBusy) {
 			t.Errorf("a page: %v", err)
 		}
-		_, err = v.Summarise(t.Context(), t1, query.PageRequest{}, nil, time.Millisecond)
+		_, err = v.Summarise(t.Context(), t1, Request{}, nil, time.Millisecond)
 		if !errors.Is(err, budget.ErrBusy) {
 			t.Errorf("a summary: %v", err)
 		}
 		if _, err := v.CountNames(t.Context()); !errors.Is(err, budget.ErrBusy) {
 			t.Errorf("the names: %v", err)
 		}
-		if _, err := v.Summarise(t.Context(), filter(t, ""), query.PageRequest{}, nil, time.Second); err != nil {
+		if _, err := v.Summarise(t.Context(), filter(t, ""), Request{}, nil, time.Second); err != nil {
 			t.Errorf("what reads nothing has to wait: %v", err)
 		}
 		// What has been begun waits for as long as it must.
 		time.AfterFunc(time.Minute, release)
 		n := 0
-		err = f.Each(t.Context(), nil, query.PageRequest{}, Range{1, 3, 3, false}, nil, func(archive.Message) error {
+		all := Range{From: Position{0}, To: Position{3}, Count: 3}
+		err = f.View().Each(t.Context(), nil, Request{}, all, nil, func(archive.Message) error {
 			n++
 			return nil
 		})
@@ -364,7 +388,7 @@ func TestBusy(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := v.Find(ctx, t1, query.PageRequest{}); !errors.Is(err, context.Canceled) {
+		if _, err := v.Find(ctx, t1, Request{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("whoever is gone: %v", err)
 		}
 	})
@@ -374,7 +398,7 @@ func TestBusy(t *testing.T) {
 func TestNames(t *testing.T) {
 	f := newFixture(t, 3)
 	now := noon
-	f.names.now = func() time.Time { return now }
+	(*f.members.Load())[0].names.now = func() time.Time { return now }
 	count := func() uint64 { return f.View().Names()[0].Count }
 	if n := count(); n != 3 {
 		t.Fatalf("tenant is counted %d times", n)
@@ -391,7 +415,7 @@ func TestNames(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Key != "tenant" {
 		t.Errorf("%v, %v", all, err)
 	}
-	m, _ := f.View().Get(f.View().Key(1))
+	m, _ := f.View().Get(Key{Seq: 1})
 	if got := fmt.Sprint(f.View().Preview(m, 6)); got != "[{tenant 1}]" {
 		t.Errorf("the preview is %s", got)
 	}
@@ -399,12 +423,14 @@ func TestNames(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	f := newFixture(t, 3)
-	f.Source.Status = func() source.Status { return source.Status{State: source.Replayed, Name: "orders"} }
-	if s := f.Status(); s.State != source.Replayed || s.Name != "orders" || s.Kept.Messages != 3 || s.Kept.MaxBytes == 0 {
+	replayed := source.Status{State: source.Replayed, Name: "orders"}
+	(*f.members.Load())[0].Status = func() source.Status { return replayed }
+	s := f.View().Status()
+	if s.State != source.Replayed || s.Name != "orders" || s.Kept.Messages != 3 || s.Kept.MaxBytes == 0 {
 		t.Errorf("%+v", s)
 	}
 	// The axis of what was replayed ends with the newest message.
-	h := f.View().Arrivals(query.PageRequest{})
+	h := f.View().Arrivals(Request{})
 	if end := h.Start.Add(time.Duration(len(h.Counts)) * h.Width); end.Sub(noon.Add(2*time.Second)) > h.Width {
 		t.Errorf("it ends at %v", end)
 	}

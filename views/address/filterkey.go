@@ -12,9 +12,9 @@ const maxInLinks = 256
 // IsLong reports whether links have a filter's key in its place.
 func IsLong(filter string) bool { return len(filter) > maxInLinks }
 
-// Key stands for a filter in the links of a page. Whoever serves the page knows which it is; see
-// [State.Key]. It is the same in every process.
-func Key(filter string) string {
+// FilterKey stands for a filter in the links of a page. Whoever serves the page knows which it is;
+// see [State.Key]. It is the same in every process.
+func FilterKey(filter string) string {
 	sum := sha256.Sum256([]byte(filter))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
@@ -34,5 +34,5 @@ func (s *State) keyOfFilter() string {
 	case s.known.filter == s.Q: // one text, most often, which is quickly found equal to itself
 		return s.known.key
 	}
-	return Key(s.Q)
+	return FilterKey(s.Q)
 }
