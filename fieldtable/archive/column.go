@@ -26,6 +26,7 @@ type Column struct {
 // The codes of messages without a value that could be told, and the first of the others.
 const (
 	NoValue    uint16 = iota // there is none
+	Hidden                   // damage comes before it, if there is any
 	Unread                   // only the message itself tells
 	FirstValue               // of a dictionary
 )
@@ -39,8 +40,8 @@ func (c *Column) Codes() []uint16 { return c.codes }
 // Keyed reports whether the column has no dictionary.
 func (c *Column) Keyed() bool { return c.keys != nil }
 
-// Counts has for each code how many messages have it; of a keyed column for NoValue and Unread
-// only. Not to be changed.
+// Counts has for each code how many messages have it; of a keyed column for those before
+// FirstValue only. Not to be changed.
 func (c *Column) Counts() []uint32 { return c.counts }
 
 // Value returns the value of a code of the dictionary. Not to be changed.

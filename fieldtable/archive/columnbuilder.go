@@ -48,11 +48,14 @@ func (b *ColumnBuilder) begin(messages int, seed maphash.Seed) {
 	clear(b.index)
 	b.messages, b.seed, b.keyed, b.last = messages, seed, false, NoValue
 	b.codes, b.hashes = b.codes[:0], b.hashes[:0]
-	b.counts, b.ends, b.values = append(b.counts[:0], 0, 0), b.ends[:0], b.values[:0]
+	b.counts, b.ends, b.values = append(b.counts[:0], 0, 0, 0), b.ends[:0], b.values[:0]
 }
 
 // None adds a message without a value.
 func (b *ColumnBuilder) None() { b.add(NoValue) }
+
+// Hidden adds a message with damage where a value may be.
+func (b *ColumnBuilder) Hidden() { b.add(Hidden) }
 
 // Unread adds a message whose value only reading tells.
 func (b *ColumnBuilder) Unread() { b.add(Unread) }
@@ -105,12 +108,12 @@ func (b *ColumnBuilder) entry(value []byte) (code uint16, ok bool) {
 
 // toKeyed gives the messages so far the codes of a keyed column.
 func (b *ColumnBuilder) toKeyed() {
-	codes := []uint16{NoValue, Unread}
+	codes := []uint16{NoValue, Hidden, Unread}
 	for i := range b.ends {
 		codes = append(codes, b.hash(b.value(FirstValue+uint16(i)))) // #nosec G115 -- at most maxEntries
 	}
 	b.counts, b.keyed = b.counts[:FirstValue], true
-	b.counts[NoValue], b.counts[Unread] = 0, 0
+	clear(b.counts)
 	before := b.codes
 	b.codes = b.codes[:0]
 	for _, code := range before {

@@ -11,7 +11,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable"
 )
 
-// built is the column that collects these values; "" is none, "?" one that only reading tells.
+// built is the column that collects these values; "" is none, "?" one that only reading tells,
+// "!" one that damage hides.
 func built(b *ColumnBuilder, values ...string) *Column {
 	b.begin(len(values), maphash.MakeSeed())
 	for _, v := range values {
@@ -20,6 +21,8 @@ func built(b *ColumnBuilder, values ...string) *Column {
 			b.None()
 		case "?":
 			b.Unread()
+		case "!":
+			b.Hidden()
 		default:
 			b.Value([]byte(v))
 		}
@@ -28,11 +31,11 @@ func built(b *ColumnBuilder, values ...string) *Column {
 }
 
 func TestColumnWithDictionary(t *testing.T) {
-	c := built(new(ColumnBuilder), "a", "", "b", "b", "?", "a")
-	if got := fmt.Sprint(c.Codes(), c.Counts(), c.Keyed()); got != "[2 0 3 3 1 2] [1 1 2 2] false" {
+	c := built(new(ColumnBuilder), "a", "", "b", "b", "?", "a", "!")
+	if got := fmt.Sprint(c.Codes(), c.Counts(), c.Keyed()); got != "[3 0 4 4 2 3 1] [1 1 1 2 2] false" {
 		t.Error(got)
 	}
-	if a, b := string(c.Value(2)), string(c.Value(3)); a != "a" || b != "b" {
+	if a, b := string(c.Value(3)), string(c.Value(4)); a != "a" || b != "b" {
 		t.Errorf("%q and %q", a, b)
 	}
 }
@@ -44,7 +47,7 @@ func TestKeyedColumn(t *testing.T) {
 	}}
 	c := built(&b, "a", "", "B", "?", "A", "c", "none", "b")
 	codes := c.Codes()
-	if !c.Keyed() || fmt.Sprint(c.Counts(), codes[1], codes[3], codes[6]) != "[1 2] 0 1 1" {
+	if !c.Keyed() || fmt.Sprint(c.Counts(), codes[1], codes[3], codes[6]) != "[1 0 2] 0 2 2" {
 		t.Fatalf("keyed %v, %v, %v", c.Keyed(), c.Counts(), codes)
 	}
 	if codes[0] != codes[4] || codes[2] != codes[7] {

@@ -62,13 +62,16 @@ func (m *Message) Place(i int) (table []byte, tagAt int, ok bool) {
 // WarmMessages is how many messages Warm takes at once.
 const WarmMessages = 32
 
+// TableEnd stands for what follows the header table in a record: see Warm.
+const TableEnd = -2
+
 // Warm brings into the processor's caches what Load and Place will read of the messages lo … hi-1,
 // at most WarmMessages: the beginning of a record and the tag of the header that field names for a
-// message's shape, by its index there. Where ok is false the message is left out; where i is
-// negative, only its tag. One after the other, each message would wait for memory two or three
-// times; here loads that do not depend on each other follow in loops so short that the processor
-// has many of them under way. The result means nothing: without one the compiler may leave the
-// loads out.
+// message's shape, by its index there, or TableEnd: what follows the header table. Where ok is
+// false the message is left out; where i is negative otherwise, only its tag. One after the other,
+// each message would wait for memory two or three times; here loads that do not depend on each
+// other follow in loops so short that the processor has many of them under way. The result means
+// nothing: without one the compiler may leave the loads out.
 func (g Segment) Warm(lo, hi int, field func(shape uint16) (i int, ok bool)) (sum byte) {
 	const line = 64 // places of up to some 14 headers lie within the first two lines
 	type target struct {
@@ -98,7 +101,7 @@ func (g Segment) Warm(lo, hi int, field func(shape uint16) (i int, ok bool)) (su
 	}
 	for i := range targets[:n] {
 		t := &targets[i]
-		if t.field >= 0 {
+		if t.field >= 0 || t.field == TableEnd {
 			t.at = s.tag(t.at, t.field)
 		}
 	}
@@ -108,12 +111,16 @@ func (g Segment) Warm(lo, hi int, field func(shape uint16) (i int, ok bool)) (su
 	return sum
 }
 
-// tag returns where in the segment the tag of header i is, of the record at start, if that is
-// placed.
+// tag returns where in the segment the tag of header i is, or what follows the header table, of the
+// record at start, if that is placed.
 func (s *segment) tag(start uint32, i int) uint32 {
 	le, rec := binary.LittleEndian, s.buf[start:]
 	if rec[recFlags]&recordPlaced == 0 {
 		return start
 	}
-	return start + uint32(le.Uint16(rec[recFixed:])) + uint32(le.Uint16(rec[recFixed+placesSize(i):]))
+	table := start + uint32(le.Uint16(rec[recFixed:]))
+	if i == TableEnd {
+		return table + uint32(le.Uint16(rec[recFixed+placeBytes:]))
+	}
+	return table + uint32(le.Uint16(rec[recFixed+placesSize(i):]))
 }

@@ -42,7 +42,7 @@ func (a *answers) look(t *stretch) (some, ok bool) {
 }
 
 // all returns the truths of all messages of the segment that look was called with last. They are
-// valid until the next call. Where they leave open whether a message matches, it has to be read.
+// valid until the next call. Where one has isOpen, the message has to be read.
 func (a *answers) all(t *stretch) []truths {
 	n := t.segment.Len()
 	a.truths = slices.Grow(a.truths[:0], n)[:n]
@@ -54,9 +54,9 @@ func (a *answers) all(t *stretch) []truths {
 	return a.truths
 }
 
-// count is how many messages of the segment that look was called with last match, where a
-// dictionary tells.
-func (a *answers) count() (n uint64, ok bool) {
+// count is how many messages of the segment that look was called with last match, and how many may
+// for damage, where a dictionary tells.
+func (a *answers) count() (n, damaged uint64, ok bool) {
 	p, not := a.plan, false
 	if negation, ok := p.(*planNegation); ok {
 		p, not = negation.of, true
@@ -64,7 +64,7 @@ func (a *answers) count() (n uint64, ok bool) {
 	if column, ok := p.(*planColumn); ok {
 		return column.count(not)
 	}
-	return 0, false
+	return 0, 0, false
 }
 
 // explain adds what columns did.

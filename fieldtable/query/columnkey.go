@@ -85,18 +85,18 @@ func equalities(p predicate) (keys [][]byte, other truths, ok bool) {
 	switch p := p.(type) {
 	case *comparison:
 		if p.op != "=" && p.op != "<>" {
-			return nil, anyTruth, false
+			return nil, 0, false
 		}
 		literals, not = []literal{p.to}, p.op == "<>"
 	case *inList:
 		literals, not = p.values, p.not
 	default:
-		return nil, anyTruth, false
+		return nil, 0, false
 	}
 	for i := range literals {
 		of, ok := literals[i].keys()
 		if !ok {
-			return nil, anyTruth, false
+			return nil, 0, false
 		}
 		keys = append(keys, of...)
 	}

@@ -6,9 +6,32 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 )
 
+// isOpen stands beside several truths of a message, of which only reading it tells the right one.
+// Several without it are damage, as everywhere: reading would tell no more.
+const isOpen truths = 1 << 3
+
+const openTruth = anyTruth | isOpen
+
+// open is t, which the names and types of a message leave open.
+func open(t truths) truths {
+	if t&(t-1) != 0 {
+		t |= isOpen
+	}
+	return t
+}
+
+func notOpen(t truths) truths { return t.not() | t&isOpen }
+
+func andOpen(a, b truths) truths {
+	t := a.and(b)
+	if t&(t-1) != 0 {
+		t |= (a | b) & isOpen
+	}
+	return t
+}
+
 // A plan answers a filter, or a part of it, for the messages of one segment from columns and
-// shapes, without looking at them. As everywhere, more than one truth means that the message has to
-// be read.
+// shapes, without looking at them.
 type plan interface {
 	// look finds the columns for the messages of t, and returns which truths there are among them.
 	look(t *stretch) truths
@@ -65,6 +88,7 @@ func (p *planner) byShape(n node) *planShape {
 	return &planShape{
 		node:     n,
 		shaped:   p.matcher.shaped,
+		settled:  settledByShape(n),
 		view:     shapeView{dialect: p.matcher.dialect},
 		snapshot: p.snapshot,
 	}
@@ -86,6 +110,7 @@ func fillWith(out []truths, t truths) {
 type planShape struct {
 	node     node
 	shaped   bool // the shapes are of the dialect asked for
+	settled  bool // reading would tell no more
 	view     shapeView
 	snapshot archive.Snapshot
 
@@ -95,7 +120,7 @@ type planShape struct {
 }
 
 func (p *planShape) look(t *stretch) truths {
-	p.segment, p.union = t.segment, anyTruth
+	p.segment, p.union = t.segment, openTruth
 	if !p.shaped {
 		return p.union
 	}
@@ -105,9 +130,13 @@ func (p *planShape) look(t *stretch) truths {
 		p.byID = make([]truths, n)
 	}
 	for _, c := range counts {
-		of := anyTruth
+		of := openTruth
 		if p.view.shape = p.snapshot.Shape(c.ID); p.view.shape != nil {
+			p.view.values = false
 			of = p.node.shape(&p.view)
+			if !p.settled || p.view.values {
+				of = open(of)
+			}
 		}
 		p.byID[c.ID] = of
 		p.union |= of
@@ -116,7 +145,7 @@ func (p *planShape) look(t *stretch) truths {
 }
 
 func (p *planShape) fill(out []truths) {
-	if p.union&(p.union-1) == 0 || !p.shaped {
+	if !p.shaped {
 		fillWith(out, p.union)
 		return
 	}
@@ -146,15 +175,17 @@ type planColumn struct {
 func newPlanColumn(c *condition, reader *columnReader, shape *planShape) *planColumn {
 	p := &planColumn{condition: c, reader: reader, shape: shape}
 	var ok bool
-	if p.keys, p.otherwise, ok = equalities(c.test); ok && c.negate {
+	if p.keys, p.otherwise, ok = equalities(c.test); !ok {
+		p.otherwise = openTruth
+	} else if c.negate {
 		p.otherwise = p.otherwise.not()
 	}
 	return p
 }
 
-// without is the condition where there is no value.
-func (p *planColumn) without() truths {
-	t := p.condition.test.absent()
+// of is the condition where there is no value.
+func (p *planColumn) of(there presence) truths {
+	t := outcome(there, p.condition.test)
 	if p.condition.negate {
 		t = t.not()
 	}
@@ -165,6 +196,7 @@ func (p *planColumn) look(t *stretch) truths {
 	if p.column = p.reader.of(t.segment); p.column == nil {
 		return p.shape.look(t)
 	}
+	p.unfind()
 	if p.column.Keyed() {
 		p.union = p.lookKeyed()
 	} else {
@@ -173,9 +205,17 @@ func (p *planColumn) look(t *stretch) truths {
 	return p.union
 }
 
+// unfind forgets what was found in the last segment.
+func (p *planColumn) unfind() {
+	for _, code := range p.found {
+		p.keyed[code] = p.otherwise
+	}
+	p.found = p.found[:0]
+}
+
 func (p *planColumn) lookDictionary() (union truths) {
 	counts := p.column.Counts()
-	p.byCode = append(p.byCode[:0], p.without(), anyTruth)
+	p.byCode = append(p.byCode[:0], p.of(absent), p.of(unreadable), openTruth)
 	s := &p.reader.scratch
 	for code := archive.FirstValue; int(code) < len(counts); code++ {
 		t := p.condition.test.holds(s, p.reader.load(p.column.Value(code)))
@@ -196,29 +236,25 @@ func (p *planColumn) lookKeyed() truths {
 	if p.keyed == nil {
 		p.keyed = make([]truths, 1<<16)
 		fillWith(p.keyed, p.otherwise)
-		p.keyed[archive.NoValue], p.keyed[archive.Unread] = p.without(), anyTruth
+		p.keyed[archive.NoValue], p.keyed[archive.Hidden] = p.of(absent), p.of(unreadable)
+		p.keyed[archive.Unread] = openTruth
 	}
-	for _, code := range p.found {
-		p.keyed[code] = p.otherwise
-	}
-	p.found = p.found[:0]
 	var union truths
-	counts := p.column.Counts()
-	none, unread := counts[archive.NoValue], counts[archive.Unread]
-	if none > 0 {
-		union |= p.without()
+	values := len(p.column.Codes())
+	for code, n := range p.column.Counts() {
+		if n > 0 {
+			union |= p.keyed[code]
+			values -= int(n)
+		}
 	}
-	if unread > 0 {
-		union = anyTruth
-	}
-	if int(none+unread) < len(p.column.Codes()) {
+	if values > 0 {
 		union |= p.otherwise
 	}
 	for _, key := range p.keys {
 		if code, ok := p.column.Find(key); ok {
-			p.keyed[code] = anyTruth
+			p.keyed[code] = openTruth
 			p.found = append(p.found, code)
-			union = anyTruth
+			union |= openTruth
 		}
 	}
 	return union
@@ -238,36 +274,50 @@ func (p *planColumn) fill(out []truths) {
 	}
 }
 
-// count adds up the messages for which the condition is yes. ok is false where some have to be
-// read.
-func (p *planColumn) count(not bool) (n uint64, ok bool) {
-	if p.column == nil || p.column.Keyed() {
-		return 0, false
+// count adds up the messages for which the condition is yes, and those for which damage leaves
+// that open. ok is false where some have to be looked at.
+func (p *planColumn) count(not bool) (n, damaged uint64, ok bool) {
+	if p.column == nil {
+		return 0, 0, false
+	}
+	byCode, others := p.byCode, len(p.column.Codes())
+	if p.column.Keyed() {
+		byCode = p.keyed
+	}
+	ok = true
+	add := func(t truths, of int) {
+		if not {
+			t = notOpen(t)
+		}
+		switch {
+		case of == 0 || t&isYes == 0:
+		case t&isOpen != 0:
+			ok = false
+		case t == isYes:
+			n += uint64(of) // #nosec G115 -- a count
+		default:
+			damaged += uint64(of) // #nosec G115 -- likewise
+		}
 	}
 	for code, of := range p.column.Counts() {
-		t := p.byCode[code]
-		if not {
-			t = t.not()
-		}
-		if of > 0 && t == isYes {
-			n += uint64(of)
-		} else if of > 0 && t&isYes != 0 {
-			return 0, false
-		}
+		add(byCode[code], int(of))
+		others -= int(of)
 	}
-	return n, true
+	// The others are of a keyed column.
+	add(p.otherwise, others)
+	return n, damaged, ok && len(p.found) == 0
 }
 
 type planNegation struct {
 	of plan
 }
 
-func (p *planNegation) look(t *stretch) truths { return p.of.look(t).not() }
+func (p *planNegation) look(t *stretch) truths { return notOpen(p.of.look(t)) }
 
 func (p *planNegation) fill(out []truths) {
 	p.of.fill(out)
 	for i, t := range out {
-		out[i] = t.not()
+		out[i] = notOpen(t)
 	}
 }
 
@@ -285,13 +335,13 @@ func (p *planJunction) look(t *stretch) truths {
 	for p.looked = 0; p.looked < len(p.of) && all != isNo; p.looked++ {
 		of := p.of[p.looked].look(t)
 		if p.or {
-			of = of.not()
+			of = notOpen(of)
 		}
 		p.truths[p.looked] = of
-		all = all.and(of)
+		all = andOpen(all, of)
 	}
 	if p.or {
-		all = all.not()
+		all = notOpen(all)
 	}
 	return all
 }
@@ -306,14 +356,16 @@ func (p *planJunction) fill(out []truths) {
 		of.fill(p.room)
 		for j, t := range p.room {
 			if p.or {
-				t = t.not()
+				t = notOpen(t)
 			}
-			out[j] = out[j].and(t)
+			if t != isYes {
+				out[j] = andOpen(out[j], t)
+			}
 		}
 	}
 	if p.or {
 		for i, t := range out {
-			out[i] = t.not()
+			out[i] = notOpen(t)
 		}
 	}
 }

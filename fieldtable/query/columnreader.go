@@ -88,10 +88,13 @@ func (r *columnReader) of(g archive.Segment) *archive.Column {
 func (r *columnReader) build(g archive.Segment, b *archive.ColumnBuilder) {
 	t := stretch{segment: g, hi: g.Len()}
 	warms := r.warms(r.snapshot, &t)
+	fact := r.condition.prop != nil
 	s := &r.scratch
 	read := 0
 	for i := range g.Len() {
-		if warms && i%archive.WarmMessages == 0 {
+		if warms && i%archive.WarmMessages == 0 && fact {
+			r.warmed += g.Warm(i, t.hi, func(uint16) (int, bool) { return archive.TableEnd, true })
+		} else if warms && i%archive.WarmMessages == 0 {
 			r.warm(r.snapshot, &t, i, t.hi)
 		}
 		d := r.shape(r.snapshot, g.ShapeAt(i))
@@ -106,7 +109,7 @@ func (r *columnReader) build(g archive.Segment, b *archive.ColumnBuilder) {
 		case absent:
 			b.None()
 		case unreadable:
-			b.Unread()
+			b.Hidden()
 		default:
 			var ok bool
 			if r.entry, ok = s.datum.appendEntry(r.entry[:0]); ok {

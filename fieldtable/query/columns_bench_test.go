@@ -47,9 +47,9 @@ func needle(b *testing.B, s archive.Snapshot, operandText string) string {
 	return ""
 }
 
-// BenchmarkColumns asks a million messages of the demo, from columns and by reading every message, one
-// beside the other: the best of some runs in ms, the ratio, and what the first question took, which
-// builds the columns.
+// BenchmarkColumns asks a million messages of the demo, from columns and by reading every message,
+// one beside the other: the best of some runs in ms, the ratio, and what the first question took,
+// which builds the columns.
 func BenchmarkColumns(b *testing.B) {
 	made := sync.OnceValue(demo)
 	for _, question := range []struct {

@@ -25,6 +25,9 @@ func (r *secondsReader) of(g archive.Segment) *archive.Column {
 	return r.columns.Of(g, name, &r.builder, func(b *archive.ColumnBuilder) {
 		var m archive.Message
 		for i := range g.Len() {
+			if i%archive.WarmMessages == 0 {
+				g.Warm(i, g.Len(), func(uint16) (int, bool) { return -1, true })
+			}
 			g.Load(i, &m)
 			// #nosec G115 -- secondOf turns it back
 			binary.BigEndian.PutUint64(r.second[:], uint64(m.Received().Unix()))

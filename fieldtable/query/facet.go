@@ -182,7 +182,7 @@ func (c *facetCounter) segment(t *stretch, all []truths) {
 	for i, code := range column.Codes() {
 		c.matches[code] += all[i].yes()
 	}
-	c.matched += c.matches[archive.NoValue]
+	c.matched += c.matches[archive.NoValue] + c.matches[archive.Hidden]
 	for i := archive.FirstValue; int(i) < n; i++ {
 		if of := c.matches[i]; of > 0 {
 			c.matched += of

@@ -211,7 +211,7 @@ func (c *histogramCounter) segment(t *stretch, all []truths) {
 		}
 		return
 	}
-	c.bars = append(c.bars[:0], -1, -1)
+	c.bars = append(c.bars[:0], -1, -1, -1)
 	for code := archive.FirstValue; int(code) < len(seconds.Counts()); code++ {
 		since := secondOf(seconds.Value(code)).Sub(c.start)
 		bar := int(since / c.width)
@@ -225,7 +225,7 @@ func (c *histogramCounter) segment(t *stretch, all []truths) {
 		codes = column.Codes()
 		c.values = slices.Grow(c.values[:0], len(column.Counts()))[:len(column.Counts())]
 		clear(c.values)
-		c.values[archive.NoValue] = c.none
+		c.values[archive.NoValue], c.values[archive.Hidden] = c.none, c.none
 	}
 	for i, second := range seconds.Codes() {
 		bar := c.bars[second]

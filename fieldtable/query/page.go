@@ -85,7 +85,7 @@ func (q *Filter) Page(ctx context.Context, s archive.Snapshot, r PageRequest) (P
 			}
 			var truth truths
 			read := false
-			if all != nil && (all[i]&isYes == 0 || all[i] == isYes && !t.timed) {
+			if all != nil && (all[i]&isYes == 0 || all[i]&isOpen == 0 && !t.timed) {
 				truth = all[i]
 				answers.answered++
 			} else {

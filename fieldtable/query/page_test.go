@@ -355,11 +355,10 @@ func TestExplain(t *testing.T) {
 	}{
 		// Of the four shapes, one without mod3 is damaged: it may be behind that.
 		{"mod3", 0, 1000, 0, 3},
-		// Read are the 67 that are damaged before mod3, 11 of them in the newest segment, and there
-		// the 55 that have it.
-		{"mod3 = v1", 67 + 55, 166 - 55 - 11, 834 - 56, 3},
-		// Of the damaged that have mod3, none has v1; in the newest segment 17 are damaged.
-		{"mod3 = v1 AND missing", 56 + 17, 166 - 17, 834 - 56, 2},
+		// Of the newest, 11 are damaged before mod3 and 55 have it.
+		{"mod3 = v1", 11 + 55, 166 - 55 - 11, 834, 3},
+		// Of the newest, 17 are damaged.
+		{"mod3 = v1 AND missing", 17, 166 - 17, 834, 2},
 		{"$size = 0", 166, 0, 834, 4},
 	} {
 		runCase(t, c.filter, func(t *testing.T) {

@@ -124,19 +124,16 @@ func (w *scanWorker) byColumns(t *stretch) bool {
 		return true
 	}
 	if c, ok := w.collector.(*counter); ok && !t.timed && t.len() == uint64(t.segment.Len()) {
-		if n, ok := w.answers.count(); ok {
+		if n, damaged, ok := w.answers.count(); ok {
 			c.n += n
+			w.damaged += damaged
 			w.answers.answered += t.len()
 			return true
 		}
 	}
 	all := w.answers.all(t)
-	for i := range all[:t.lo] {
-		all[i] = isNo
-	}
-	for i := range all[t.hi:] {
-		all[t.hi+i] = isNo
-	}
+	fillWith(all[:t.lo], isNo)
+	fillWith(all[t.hi:], isNo)
 	if w.answers.union != isYes || t.timed {
 		w.readOpen(t, all)
 	} else {
@@ -146,44 +143,61 @@ func (w *scanWorker) byColumns(t *stretch) bool {
 	return true
 }
 
-// readOpen decides what columns leave open. Where the question is over before, the rest is no.
+// readOpen reads the messages that columns leave open, and in a range of time those that match.
+// Where the question is over before, the rest is no.
 func (w *scanWorker) readOpen(t *stretch, all []truths) {
-	open := 0
-	for _, truth := range all[t.lo:t.hi] {
-		if truth&isYes != 0 && (t.timed || truth != isYes) {
-			open++
+	read := isOpen
+	if t.timed {
+		read |= isYes
+	}
+	unread := 0
+	for i, truth := range all {
+		switch {
+		case truth&isYes == 0:
+		case truth&read != 0:
+			unread++
+		case truth != isYes:
+			all[i] = isNo
+			w.damaged++
 		}
 	}
-	w.answers.answered += t.len() - uint64(open) // #nosec G115 -- at most as many
-	if open == 0 {
+	w.answers.answered += t.len() - uint64(unread) // #nosec G115 -- at most as many
+	if unread == 0 {
 		return
 	}
-	warms, over := open > t.segment.Len()/8, false
+	warms, over := unread > len(all)/8, false
 	for i := t.lo; i < t.hi; i++ {
 		if warms && (i-t.lo)%archive.WarmMessages == 0 {
 			w.warm(w.snapshot, t, i, t.hi)
 		}
-		switch {
-		case all[i]&isYes == 0 || all[i] == isYes && !t.timed:
+		if all[i]&isYes == 0 || all[i]&read == 0 {
 			continue
-		case over:
-			all[i] = isNo
-			continue
-		case all[i] == isYes:
-			m := &w.scratch.message
-			if t.segment.Load(i, m); !w.request.receivedIn(m.Received()) {
-				all[i] = isNo
-			}
-			w.skipped++
-		default:
-			all[i], _ = w.at(w.snapshot, t, i, w.request)
-			if all[i].verdict() == Damaged {
-				all[i] = isNo
-				w.damaged++
-			}
 		}
-		over = w.stops()
+		truth := isNo
+		if !over {
+			truth = w.readOne(t, i, all[i])
+		}
+		if truth.verdict() == Damaged {
+			truth = isNo
+			w.damaged++
+		}
+		all[i] = truth
+		over = over || w.stops()
 	}
+}
+
+// readOne decides message i of t, of which columns have told these truths.
+func (w *scanWorker) readOne(t *stretch, i int, told truths) truths {
+	if told&isOpen != 0 {
+		truth, _ := w.at(w.snapshot, t, i, w.request)
+		return truth
+	}
+	w.skipped++
+	m := &w.scratch.message
+	if t.segment.Load(i, m); !w.request.receivedIn(m.Received()) {
+		return isNo
+	}
+	return told
 }
 
 // wholeShapes answers for a whole segment by the counts of its shapes, if all are

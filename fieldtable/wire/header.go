@@ -304,12 +304,43 @@ func (h ContentHeader) Survey() (table []byte, tableAt int, sound bool) {
 // Property returns the property with the spec's name, written with underscores; ok is false when it
 // is not set or stands behind damage.
 func (h ContentHeader) Property(name string) (Property, bool) {
-	for p, err := range h.All() {
-		if err == nil && p.Name == name {
-			return p, true
-		}
+	wanted := FlagOf(name)
+	flags := h.Flags() &^ flagContinues
+	at, _, ok := h.propertyList()
+	if !ok || wanted == 0 || flags&wanted == 0 {
+		return Property{}, false
 	}
-	return Property{}, false
+	for flags &^= wanted - 1; ; { // those up to the one wanted
+		flag := flagContentType >> bits.LeadingZeros16(flags)
+		if flag == wanted {
+			p, ok := cutProperty(h.payload, at, name)
+			return p, ok || p.Form() == FormTable && p.Raw != nil
+		}
+		size := sizeOf(flag, h.payload[at:])
+		if size > uint64(len(h.payload)-at) {
+			return Property{}, false
+		}
+		flags &^= flag
+		at += int(size)
+	}
+}
+
+// sizeOf is how many octets the property of a flag takes that begins b, as it says itself; at least
+// one, so that there is always too little for one that is missing.
+func sizeOf(flag uint16, b []byte) uint64 {
+	switch {
+	case flag&(flagDeliveryMode|flagPriority) != 0:
+		return 1
+	case flag&flagTimestamp != 0:
+		return 8
+	case flag&FlagHeaders == 0 && len(b) > 0:
+		return 1 + uint64(b[0])
+	case flag&FlagHeaders != 0 && len(b) >= 4:
+		return 4 + uint64(binary.BigEndian.Uint32(b))
+	case flag&FlagHeaders != 0:
+		return 4
+	}
+	return 1
 }
 
 // Property is a view of one property of a content header.

@@ -257,7 +257,7 @@ func TestContentHeaderDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Valid says what All says last, whatever the payload.
+// Valid says what All says last, and Property what it says of one, whatever the payload.
 func TestValidAgreesWithAll(t *testing.T) {
 	whole := unhex(t, everyProperty)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -279,8 +279,17 @@ func checkValid(t testing.TB, payload []byte) (sound bool) {
 	t.Helper()
 	h := ViewContentHeader(payload)
 	var damage error
-	for _, err := range h.All() {
-		damage = err
+	read := map[string]Property{}
+	for p, err := range h.All() {
+		if damage = err; err == nil {
+			read[p.Name] = p
+		}
+	}
+	for _, name := range PropertyNames() {
+		got, ok := h.Property(name)
+		if want, there := read[name]; ok != there || ok && fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("%x: %s is %v, %v, want %v, %v", payload, name, got, ok, want, there)
+		}
 	}
 	if got := h.Valid(); fmt.Sprint(got) != fmt.Sprint(damage) {
 		t.Fatalf("%x: %v, want %v", payload, got, damage)
