@@ -116,7 +116,7 @@ type Server struct {
 	// admitted has a place for each request under way; feeds have bounds of their own.
 	admitted *budget.Limiter
 	// pages has a place for each answer that may be made at once before it is sent: as many for one
-	// address as there are processors. What waits keeps its request in memory.
+	// address as there are processors but one. What waits keeps its request in memory.
 	pages *budget.Limiter
 	// long is the same of what takes long, such as exports: half of the processors.
 	long        *budget.Limiter
@@ -176,7 +176,7 @@ func New(cfg Config) (*Server, error) {
 		admitted: budget.NewTurns(budget.Limits{
 			All: math.MaxInt, Each: maxRequests, Line: maxRequests / 4, Wait: budget.Wait,
 		}),
-		pages: budget.NewTurns(budget.Limits{All: 4 * procs, Each: procs, Line: pagesLine, Wait: queryWait}),
+		pages: budget.NewTurns(budget.Limits{All: 4 * procs, Each: max(1, procs-1), Line: pagesLine, Wait: queryWait}),
 		long:  budget.NewTurns(budget.Limits{All: max(1, procs/2)}),
 
 		exportStall: 30 * time.Second,

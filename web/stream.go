@@ -16,6 +16,9 @@ import (
 // streamBuffer is how many bytes are collected before they are sent.
 const streamBuffer = 32 << 10
 
+// maxRest is how long such an answer rests at most after each part, while pages are made.
+const maxRest = 50 * time.Millisecond
+
 // streamed is an answer that is sent while it is made.
 type streamed struct {
 	*bufio.Writer
@@ -68,11 +71,13 @@ func (s *Server) stream(
 	}
 	defer share.Release()
 	patient := &patientWriter{ctx: ctx, w: w, control: control, share: share, turns: s.long, stall: s.exportStall}
+	patient.busy = func() bool { return s.pages.Stats().Running > 0 }
 	// Exports of whoever asks must not keep pages waiting for a processor.
 	if patient.leave, err = s.long.Again(ctx); err != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
 	defer func() { patient.leave() }()
+	patient.since = time.Now()
 	patient.wait()
 	defer patient.hurry() // for what is still in buffers
 	out := &streamed{ctx: ctx, share: share}
@@ -122,6 +127,8 @@ type patientWriter struct {
 	share   *budget.Share
 	turns   *budget.Limiter
 	leave   func()        // gives the writer's place back, which it has but while it waits for the browser
+	since   time.Time     // it has had the place
+	busy    func() bool   // pages are being made, so that after each part it rests for as long as that took
 	stall   time.Duration // how long the browser may take for a part
 	begun   bool          // something has been sent
 }
@@ -156,13 +163,20 @@ func (p *patientWriter) write(b []byte) (int, error) {
 func (p *patientWriter) send(b []byte) (int, error) {
 	p.share.Stall()
 	p.leave()
+	took := time.Since(p.since)
 	n, err := p.w.Write(b)
+	if err == nil && p.busy() {
+		select {
+		case <-time.After(min(took, maxRest)):
+		case <-p.ctx.Done():
+		}
+	}
 	if err == nil {
 		var again func()
 		if again, err = p.turns.Again(p.ctx); err != nil {
 			err = cmp.Or(context.Cause(p.ctx), err)
 		} else {
-			p.leave = again
+			p.leave, p.since = again, time.Now()
 		}
 	}
 	p.share.Resume()

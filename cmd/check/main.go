@@ -54,10 +54,11 @@ func main() {
 		{"widths", "comments of at most 100 columns, code of at most 120", checkWidths},
 		{"modules", "go.mod tidy, module sums", checkModules},
 		{"generated", "templ output is what is committed", checkGenerated},
-		{"vet", "go vet, with all build tags", command("go", "vet", "-tags", "soak,qpid", "./...")},
+		{"vet", "go vet, with all build tags", command("go", "vet", "-tags", "soak,qpid,siege", "./...")},
 		{"static", "staticcheck", command("go", "tool", "staticcheck", "./...")},
 		{"build", "Linux, macOS and Windows on amd64 and arm64", checkBuilds},
 		{"test", "every test, with the race detector", testStep(*soak)},
+		{"siege", "limits of memory, arrivals and page times under attack, on an otherwise idle machine", checkSiege},
 		{"figures", "the README's ratios against peers, on an otherwise idle machine", checkFigures},
 		{"fuzz", "every fuzz target for a short time", fuzzStep(*fuzzTime)},
 	}

@@ -3,9 +3,9 @@
 // allocates, waits a moment where there is too little, and is then refused.
 //
 // A budget must not be a way to lock others out. Whoever asks for more than is free gets it from
-// those who wait for a peer that does not read, and then from the address that holds the most:
-// their work is told to give way. So no number of requests from one address keeps another from its
-// page.
+// the address that holds the most, and there first from work that waits for a peer that does not
+// read: it is told to give way. So no number of requests from one address keeps another from its
+// page, however slowly that is read.
 package budget
 
 import (
@@ -252,9 +252,10 @@ func (b *Budget) admit() {
 	b.queue = rest
 }
 
-// makeRoom tells work to give way, until there will be room for w: first what has waited for its
-// peer for longer than Patience, the longest first; then the largest of the address that holds the
-// most, if that is more than w's own holds.
+// makeRoom tells work to give way, until there will be room for w: of the address that holds the
+// most first what has waited for its peer for longer than Patience, the longest first; then the
+// largest, if the address holds more than w's own. What waits for its peer gives way also to its
+// own address.
 func (b *Budget) makeRoom(w *waiter) {
 	missing := b.missing(w.s, w.n)
 	for s := range b.shares {
@@ -277,27 +278,35 @@ func (b *Budget) makeRoom(w *waiter) {
 
 func (b *Budget) victim(w *waiter, sameKind bool) *Share {
 	now := time.Now()
-	var stalled, large *Share
 	own := b.holders[w.s.addr] + w.n
+	var found *Share
+	foundStalled := false
 	for s := range b.shares {
 		if s == w.s || s.told || s.giveWay == nil || sameKind && s.kind != w.s.kind {
 			continue
 		}
-		if !s.stalled.IsZero() && now.Sub(s.stalled) >= Patience &&
-			(stalled == nil || s.stalled.Before(stalled.stalled)) {
-			stalled = s
-		}
-		if s.addr == w.s.addr || b.holders[s.addr] <= own {
+		stalled := !s.stalled.IsZero() && now.Sub(s.stalled) >= Patience
+		if !stalled && (s.addr == w.s.addr || b.holders[s.addr] <= own) {
 			continue
 		}
-		if large == nil || b.holders[s.addr] > b.holders[large.addr] || s.addr == large.addr && s.n > large.n {
-			large = s
+		better := found == nil
+		if !better {
+			switch more := b.holders[s.addr] - b.holders[found.addr]; {
+			case more != 0:
+				better = more > 0
+			case stalled != foundStalled:
+				better = stalled
+			case stalled:
+				better = s.stalled.Before(found.stalled)
+			default:
+				better = s.addr == found.addr && s.n > found.n
+			}
+		}
+		if better {
+			found, foundStalled = s, stalled
 		}
 	}
-	if stalled != nil {
-		return stalled
-	}
-	return large
+	return found
 }
 
 // Stats are figures about a budget at one moment; arrays are by Kind.

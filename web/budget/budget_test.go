@@ -118,6 +118,28 @@ func TestWhoDoesNotReadGivesWay(t *testing.T) {
 	})
 }
 
+// Who reads slowly and holds little is left alone while another holds more.
+func TestSlowReadersWithLittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(100)
+		slow, told := take(t, b, Page, "slow", 10)
+		slow.Stall()
+		time.Sleep(2 * Patience)
+		_, first := take(t, b, Page, "hog", 50)
+		deaf, second := take(t, b, Page, "hog", 40)
+		deaf.Stall()
+		time.Sleep(Patience)
+		take(t, b, Page, "new", 10)
+		if *told || *first || !*second {
+			t.Errorf("told: %v, %v, %v", *told, *first, *second)
+		}
+		take(t, b, Page, "new", 35)
+		if *told || !*first {
+			t.Errorf("told: %v, %v", *told, *first)
+		}
+	})
+}
+
 // What lasts leaves room for what people wait for.
 func TestKindsHaveTheirShare(t *testing.T) {
 	for _, tt := range []struct {
