@@ -10,11 +10,11 @@ import (
 	"github.com/headerglass/headerglass/web/spool"
 )
 
-// asides are deliveries that stay unacknowledged while those behind them go on: messages larger
-// than all of the spool.
+// asides are deliveries of messages larger than the whole spool. They stay unacknowledged while
+// later ones are acknowledged.
 type asides struct {
 	mu   sync.Mutex
-	tags []uint64 // in the order of arrival, which is theirs
+	tags []uint64 // ascending, as they arrive
 }
 
 func (a *asides) add(tag uint64) {
@@ -31,9 +31,9 @@ func (a *asides) upTo(tag uint64) []uint64 {
 	return slices.Clone(a.tags[:n])
 }
 
-// acknowledge acknowledges the deliveries behind from, up to to, but for those that are set aside,
-// and returns how many that are. A basic.ack for many takes in all that came before; so behind the
-// first that is set aside each delivery has its own.
+// acknowledge acknowledges the deliveries after from, up to to, except those that are set aside,
+// and returns their number. A basic.ack for several deliveries includes all earlier ones, so each
+// delivery after the first that is set aside needs a basic.ack of its own.
 func (s *sink) acknowledge(ch acknowledger, from, to uint64) (n uint64, err error) {
 	aside := s.aside.upTo(to)
 	if len(aside) == 0 {
@@ -68,9 +68,9 @@ func (c *Consumer) asideNote(s *sink) string {
 	}
 	note := fmt.Sprintf("Larger than the whole spool of %s, and so left in %s unacknowledged: %s.",
 		humanize.IBytes(uint64(c.cfg.Spool.Stats().MaxBytes)), c.target(), messages(n))
-	then := " What is behind goes on."
+	then := " Later messages are read on."
 	if n >= c.cfg.Prefetch {
-		then = " They take up all that may be under way, so nothing else is delivered."
+		then = " They are as many as may be under way, so nothing else is delivered."
 	}
 	if more := c.cfg.Remedies.SpoolSize; more != "" {
 		then += " " + more

@@ -2,8 +2,8 @@ package broker
 
 import "github.com/headerglass/headerglass/fieldtable/source"
 
-// delivered is what outlives a connection: which messages were stored, and how far a stream was
-// read. It belongs to one reader at a time.
+// delivered is what is remembered from one connection to the next: which messages were stored, and
+// how far a stream was read. It belongs to one reader at a time.
 type delivered struct {
 	print  *fingerprint // peek and drain; with a spool the spooler's
 	seen   *seen        // peek

@@ -12,9 +12,9 @@
 //     recognised by their bytes and stored once. Classic queues keep their order. Quorum queues
 //     count every return and may drop or dead-letter a message that returns too often, so peek
 //     refuses them unless told otherwise.
-//   - Drain acknowledges what is stored: in the archive, or with a Spool on disk and synced. Where
-//     a message cannot be stored, it and all behind it are given back, and nothing is acknowledged
-//     until it can.
+//   - Drain acknowledges a message once it is stored: in the archive, or with a Spool on disk and
+//     synced. If a message cannot be stored, drain gives back this one and all that came after it,
+//     and acknowledges nothing until there is room again.
 //   - Copy declares a server-named, exclusive, auto-delete queue of bounded length and binds it to
 //     an exchange.
 //   - Stream consumes from an offset and acknowledges for credit only.
@@ -26,22 +26,25 @@
 //
 // A quorum queue drops or dead-letters a message that it has taken back more often than its
 // delivery limit. Peek reads such a queue only where the limit is known and at least 10, judges one
-// message before its window opens, and stops at half. Drain begins with one message under way and
-// widens with its acknowledgements. Where the broker fails while it delivers a message, both stop
-// after two losses without progress; on other queues minutes pass between attempts, and a stream is
-// read on behind that offset.
+// message before its window opens, and stops at half of the limit. Drain begins with one message
+// under way and widens with its acknowledgements.
+//
+// Some messages cannot be delivered by the broker itself: it ends the channel or the connection
+// instead. After two losses without progress, peek and drain leave a queue that counts deliveries
+// alone. On other queues they try again after minutes, and a stream is read on after that offset. A
+// connection that ends after the first part of a message was lost to the network, and is opened
+// again as after any loss; on a queue that counts deliveries at most five times without progress.
 //
 // # Once, and never lost
 //
-// A drain whose connection or broker breaks gets messages again that it has stored. It knows them
-// by their octets and stores them once. Messages whose octets are all the same cannot be told
-// apart. After a break, where it has stored several such, drain stores those again that it is not
-// sure of: rather more of them than there were than fewer. With a spool this holds over a restart
-// of the process, too, but for messages that redaction has changed: of those, as many as were under
-// way may be stored twice.
+// When a drain's connection or broker breaks, the broker delivers again what was not acknowledged.
+// Drain knows these messages by their octets and stores each once. If several stored messages have
+// the same octets, drain cannot tell which of them came again. It then stores a copy too many
+// rather than lose one. With a spool all this holds over a restart of the process, too. Redacted
+// messages are the exception: those that were under way may be stored twice.
 //
-// One case is left in which drain removes a message without storing it. A broker that crashes
-// delivers again even what was acknowledged to it, so in the first minute of reading after a break
-// or a restart, a message marked as redelivered whose octets are those of exactly one that is
-// stored is taken for that one. It could be another, which some other consumer has given back.
+// In one case drain removes a message without storing it. A broker that crashes delivers again even
+// what was acknowledged. So for one minute after a break or a restart, drain treats a redelivered
+// message whose octets equal those of exactly one stored message as that message. It may be another
+// one, which some other consumer gave back.
 package broker

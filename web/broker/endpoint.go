@@ -118,8 +118,8 @@ func newEndpoint(cfg Config) (*endpoint, error) {
 	return e, nil
 }
 
-// oneAddress refuses a URL that is several, or that falls apart elsewhere than its writer meant:
-// what looks like a host or a vhost may then be a password.
+// oneAddress refuses a URL that holds several addresses, and one whose parts do not begin where its
+// writer meant: what is read as the host or the vhost may then be a password.
 func oneAddress(u *url.URL) error {
 	rest := u.EscapedPath() + "#" + u.EscapedFragment()
 	if u.User == nil {
@@ -145,7 +145,7 @@ func first(values ...string) string {
 	return values[i]
 }
 
-// String is the URL without the password, also where that stands in another part of it.
+// String is the URL without the password, even if the password is also in another part of it.
 func (e *endpoint) String() string {
 	forms := secretForms(e.username, e.password, e.urlPassword)
 	return masked(e.written(), forms)

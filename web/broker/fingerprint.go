@@ -73,7 +73,7 @@ func (k *keyedSHA256) Sum64() uint64 {
 	return binary.BigEndian.Uint64(k.Sum(sum[:0]))
 }
 
-// stampedBy takes on what this broker stamps in a queue of this type; "": it is not known.
+// stampedBy notes which headers this broker stamps in a queue of this type; "": an unknown type.
 func (f *fingerprint) stampedBy(b source.Broker, queueType string) {
 	f.counts = b.Product != source.RabbitMQ || queueType != "classic"
 	f.times = b.Product == source.RabbitMQ && b.AtLeast(4, 2)

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// growth is by how much flow widens at a time.
+// growth is the factor by which flow widens at a time.
 const growth = 4
 
 // flow decides how many messages may be under way: delivered and not yet acknowledged. It outlives
 // connections.
 //
-// A queue that counts deliveries counts one for every message under way when the reader dies, and
-// drops what it has delivered too often. So reading such a queue begins with one message, and
-// widens with each round of acknowledgements.
+// When a reader dies, a queue that counts deliveries counts one for every message under way, and it
+// drops a message that was delivered too often. So flow begins with one message on such a queue,
+// and widens after each round of acknowledgements.
 type flow struct {
 	most int   // as configured
 	room int64 // bytes that may be under way; 0: any
@@ -84,8 +84,8 @@ func (f *flow) resized(width int) {
 	f.width, f.acked = width, 0
 }
 
-// next is the width that there should be. Each change costs a new subscription, so small ones are
-// not made. The caller holds mu.
+// next is the width to change to. Each change costs a new subscription, so small changes are not
+// made. The caller holds mu.
 func (f *flow) next() int {
 	fits := f.bounded(f.most)
 	switch {

@@ -14,7 +14,8 @@ func (s *session) broker() source.Broker {
 	return source.Broker{Product: text(s.conn.Properties, "product"), Version: text(s.conn.Properties, "version")}
 }
 
-// settleIn takes on what is different at this broker. Nothing is consumed yet.
+// settleIn prepares for what differs from broker to broker. It is called before anything is
+// consumed.
 func (s *session) settleIn() {
 	s.c.status.habits(s.browses())
 	if r := s.c.delivered.recent; r != nil {

@@ -85,7 +85,7 @@ func (c *Consumer) hold() time.Duration {
 	return c.cfg.Hold
 }
 
-// judge decides what to do about a message that the queue has given back so often before.
+// judge decides what to do about a message, given how often the queue has delivered it before.
 func (s *session) judge(count int64) *Error {
 	c, limit := s.c, s.facts.DeliveryLimit
 	c.status.counted(count)

@@ -326,7 +326,7 @@ func appendPublish(dst []byte, channel uint16, exchange string, m Publication, f
 	return wire.AppendBody(dst, channel, m.Body, frameMax)
 }
 
-// await waits until at most so many messages are not settled; false: the connection has ended.
+// await waits until at most n messages are not settled; false: the connection has ended.
 func (p *Publisher) await(most int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

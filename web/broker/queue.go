@@ -40,7 +40,7 @@ func (f *queueFacts) complete(rabbitMQ4 bool) {
 // messages up.
 func (f *queueFacts) counts() bool { return f.Type == "quorum" || f.DeliveryLimit > noLimit }
 
-// near reports whether a message that was delivered so often before must be dealt with carefully.
+// near reports whether a message that was delivered count times before must be read with care.
 // Where the limit is not known, a small one is assumed.
 func (f *queueFacts) near(count int64) bool {
 	switch f.DeliveryLimit {

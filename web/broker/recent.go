@@ -7,27 +7,27 @@ import "time"
 // and after a crash also what it had not yet written down. The archive cannot tell, since it may
 // keep less of a message than arrived.
 //
-// Messages with the same octets cannot be told apart. As many of them as were never acknowledged
-// are sure to come again. One that was acknowledged may come again if it is the only one of its
-// kind, and soon. All others may be messages that somebody else gave back, and storing a message
-// twice is a lesser harm than losing one.
+// Messages with the same octets cannot be told apart. Those that were never acknowledged are sure
+// to come again, and their number is known. A message that was acknowledged is expected again only
+// if it is the only one with its octets, and only for a while. Any other may be a message that
+// somebody else gave back, so it is stored: storing a message twice does less harm than losing one.
 type recent struct {
-	// unflagged says that the broker does not flag what it delivers again after a crash. Such
-	// messages come before all others, so replay says that no other has come on this connection.
+	// unflagged says that after a crash the broker delivers messages again without a flag. It
+	// delivers them before all others. replay says that no other has come on this connection yet.
 	unflagged, replay bool
 
 	ring  []stored
 	next  int
-	fresh int             // the newest so many in ring are of this connection
-	owed  map[uint64]int  // how many of each come again for sure
-	maybe map[uint64]bool // which others may come again
-	// when none of maybe will come again; zero: nothing has arrived since the connection ended
+	fresh int             // number of messages in ring that came on this connection: the newest
+	owed  map[uint64]int  // by fingerprint, how many are sure to come again
+	maybe map[uint64]bool // fingerprints of others that may come again
+	// until is when maybe ends; zero: nothing has arrived since the connection ended.
 	until time.Time
 }
 
-// soon bounds how long after the first delivery of a connection those come again whose
-// acknowledgements were lost: what a broker has taken back stands at the head of the queue, and one
-// that has not noticed the end of the last connection does so after two heartbeats.
+// soon bounds the time in which messages come again whose acknowledgements were lost. It begins
+// with the first delivery of a connection. The broker puts what it takes back at the head of the
+// queue, and it notices the end of the last connection after two heartbeats at the latest.
 const soon = time.Minute
 
 type stored struct{ print, tag uint64 }
@@ -45,8 +45,8 @@ func (r *recent) stored(print, tag uint64) {
 	r.next = (r.next + 1) % len(r.ring)
 }
 
-// disconnected is called after a connection that messages came over. What it stored behind the
-// delivery tag settled was not acknowledged.
+// disconnected is called after a connection on which messages arrived. Those with delivery tags
+// above settled were stored and not acknowledged.
 func (r *recent) disconnected(settled uint64) {
 	count := make(map[uint64]int, len(r.ring))
 	for _, m := range r.ring {

@@ -301,23 +301,49 @@ func TestBrokerThatFailsWhileItDelivers(t *testing.T) {
 }
 
 // TestNetworkThatHangsUp: what a broker cannot deliver, it sends nothing of. So a connection that
-// ends behind the beginning of a message is tried again as any other.
+// ends after the beginning of a message is tried again as any other, unless that uses up
+// deliveries.
 func TestNetworkThatHangsUp(t *testing.T) {
-	for _, version := range []string{"4.0.5", "0"} { // a quorum queue, and one whose type is not known
-		synctest.Test(t, func(t *testing.T) {
-			s := &script{product: "RabbitMQ", version: version, waiting: 5}
-			s.consume = func(c *scriptConn, tag string, _ uint16, _ []byte) {
-				c.begin(tag, true)
-				c.send(1, 2, wire.AppendContentHeaderPayload(nil, 1))
-				c.hangUp()
-			}
-			c, stop := s.start(t, Config{Mode: source.Drain})
-			defer stop()
-			time.Sleep(30 * time.Second)
-			synctest.Wait()
-			st := c.Status()
-			if n := s.dialled.Load(); n < 12 || n > 31 || st.State != source.Reconnecting || st.Kind != KindLost {
-				t.Errorf("%d connections in 30 s, %s: %s", n, st.State, st.Error)
+	for _, tc := range []struct {
+		name        string
+		version     string // 0: the queue's type is not known
+		least, most int32  // connections in 30 s
+		state       source.State
+		words       string
+	}{
+		{"another queue", "0", 12, 31, source.Reconnecting, "broker.example:5672"},
+		{"quorum", "4.0.5", 3, 3, source.Stopped, `was lost 3 times in a row before a message of queue "q" could be stored`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{product: "RabbitMQ", version: tc.version, waiting: 5}
+				s.consume = func(c *scriptConn, tag string, _ uint16, _ []byte) {
+					c.begin(tag, true)
+					c.send(1, 2, wire.AppendContentHeaderPayload(nil, 1))
+					c.hangUp()
+				}
+				c, stop := s.start(t, Config{Mode: source.Drain})
+				defer stop()
+				time.Sleep(30 * time.Second)
+				synctest.Wait()
+				st := c.Status()
+				if n := s.dialled.Load(); n < tc.least || n > tc.most || st.State != tc.state || st.Kind != KindLost ||
+					!strings.Contains(st.Error, tc.words) {
+					t.Errorf("%d connections in 30 s, %s, %s: %s", n, st.State, st.Kind, st.Error)
+				}
+			})
+		})
+	}
+}
+
+// TestCutsThatAreEnough: they stay far below what the queue allows.
+func TestCutsThatAreEnough(t *testing.T) {
+	for _, tc := range []struct{ limit, want int64 }{
+		{unknownLimit, 3}, {0, 1}, {1, 1}, {3, 1}, {4, 2}, {7, 3}, {10, 5}, {20, 5}, {1000, 5},
+	} {
+		t.Run(fmt.Sprint(tc.limit), func(t *testing.T) {
+			if got := patienceForCuts(attempt{counts: true, limit: tc.limit}); int64(got) != tc.want {
+				t.Errorf("%d", got)
 			}
 		})
 	}

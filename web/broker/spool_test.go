@@ -431,7 +431,7 @@ func TestNodeMessageLargerThanTheSpool(t *testing.T) {
 			st := r.Status()
 			if st.State != source.Consuming || st.Held != 1 || len(st.Notes) != 1 ||
 				!strings.Contains(st.Notes[0], ": 1 message.") ||
-				!strings.HasSuffix(st.Notes[0], " What is behind goes on. A larger one takes them.") {
+				!strings.HasSuffix(st.Notes[0], " Later messages are read on. A larger one takes them.") {
 				t.Errorf("%+v", st)
 			}
 			if err := r.stop(t); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/headerglass/headerglass/fieldtable/plural"
 	"github.com/headerglass/headerglass/fieldtable/source"
 )
 
@@ -38,6 +39,7 @@ type attempt struct {
 // them.
 type stuck struct {
 	barren  int // losses in a row without progress
+	cut     int // those of them that were the network's, on a queue that counts deliveries
 	leftOut uint64
 	last    int64 // offset of the last message left out
 }
@@ -64,8 +66,14 @@ func (c *Consumer) ended(a attempt, e *Error) verdict {
 	// whatever was stored before.
 	atOnce := e.Kind == KindInternal && a.single
 	if c.counts.stored.Load() > a.stored && !(broken && atOnce) || c.now().Sub(a.consumed) >= fruitless {
-		c.stuck.barren = 0
+		c.stuck.barren, c.stuck.cut = 0, 0
 		v.progress = true
+	}
+	if network && e.broken() && something && a.counts && a.limit != noLimit && !v.progress {
+		if c.stuck.cut++; c.stuck.cut >= patienceForCuts(a) {
+			v.e = c.cutOff(e)
+		}
+		return v
 	}
 	if !broken {
 		return v
@@ -104,6 +112,24 @@ func patienceFor(a attempt) int {
 		return 1
 	}
 	return patienceBarren
+}
+
+// patienceForCuts is how often the network may take a connection before a message is stored. The
+// queue counts a delivery of the message at its head each time.
+func patienceForCuts(a attempt) int {
+	const some, most = 3, 5
+	if a.limit == unknownLimit {
+		return some
+	}
+	return int(min(max(a.limit/2, 1), most))
+}
+
+// cutOff says that the network takes each connection.
+func (c *Consumer) cutOff(cause *Error) *Error {
+	return &Error{Kind: KindLost, stops: true, Err: cause, Msg: fmt.Sprintf(
+		"the connection was lost %s in a row before a message of %s could be stored (%s); "+
+			"each attempt uses up a delivery, so this explorer has stopped",
+		plural.Of(c.stuck.cut, "time"), c.target(), cause.Msg)}
 }
 
 // broken reports whether the channel or the connection ended without a reason that has nothing to

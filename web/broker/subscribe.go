@@ -77,7 +77,7 @@ func (s *session) subscribe() *Error {
 	return e
 }
 
-// consume begins a subscription with so many messages under way, in place of the one that there is.
+// consume begins a subscription with up to width messages under way, and ends the one before it.
 // RabbitMQ applies a prefetch count to the consumers that come after it.
 func (s *session) consume(width int) *Error {
 	s.subscribing.Lock()
