@@ -176,6 +176,7 @@ func TestMarks(t *testing.T) {
 	b.keys("x")
 	b.wait(`document.querySelector("#marks span")?.textContent === "1 marked"`)
 	b.keys("j", "x")
+	b.wait(`document.querySelector("#marks span")?.textContent === "2 marked"`)
 	b.do(chromedp.Reload(), chromedp.WaitReady("#marks a"))
 	if got := b.text(`document.querySelector("#marks a").getAttribute("href")`); got != "/diff?m=12340&m=12338" {
 		t.Errorf("compares %s", got)

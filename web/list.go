@@ -31,6 +31,12 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if word, ok := query.Lone(req.Q, req.view.Names()); ok && req.view.Kept() > 0 && !address.IsLong(req.Q) {
+		// No header has this name: it is looked for everywhere.
+		links := address.Links{Base: s.base, State: req.State}
+		http.Redirect(w, r, links.Filter(query.Anywhere(word)), http.StatusSeeOther)
+		return nil
+	}
 	page := func() (templ.Component, error) {
 		p, err := s.listPage(r.Context(), req, archive.Message{})
 		return views.Document(views.Page{Page: p}), err
@@ -165,6 +171,12 @@ func (s *Server) listPage(ctx context.Context, req request, selected archive.Mes
 	if sum.Total == nil || sum.Total.Matched < found.Matched {
 		p.List.Count = &query.Count{Matched: found.Matched, Explain: found.Explain}
 	}
+	if p.List.Text, _ = req.filter.Anywhere(); p.List.Text != "" && len(found.Messages) > 0 {
+		p.List.Where, err = v.Whereabouts(ctx, req.filter, req.within(), p.List.Text, pageTime)
+		if err != nil {
+			return p, err
+		}
+	}
 	if !address.IsLong(req.Q) {
 		p.Bar.Chips = chips(req.filter)
 	}
@@ -197,7 +209,21 @@ func notes(req request, v sources.View) []query.Note {
 	if address.IsLong(req.Q) {
 		return nil
 	}
-	return req.filter.Notes(v.Names())
+	filter := req.filter
+	if text, ok := filter.Anywhere(); ok {
+		// It may have been meant as a name.
+		named, err := query.Compile(text)
+		if err != nil {
+			return nil
+		}
+		filter = named
+	}
+	var notes []query.Note
+	for _, n := range filter.Notes(v.Names()) {
+		n.Readings = slices.DeleteFunc(n.Readings, func(reading string) bool { return reading == req.filter.String() })
+		notes = append(notes, n)
+	}
+	return notes
 }
 
 // growing reports whether new messages can be put above a page of q.

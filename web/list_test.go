@@ -3,8 +3,10 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"golang.org/x/net/html"
@@ -105,7 +107,7 @@ func TestListFilters(t *testing.T) {
 	if got := f.get("/?q=tenant%3Dt0").rows(); !slices.Equal(got, []string{"7", "4", "1"}) {
 		t.Errorf("tenant=t0: %v", got)
 	}
-	f.get("/?q=tenat").want(http.StatusOK).wantText("Nothing matches", "tenant")
+	f.get("/?q=EXISTS%28tenat%29").want(http.StatusOK).wantText("Nothing matches", "tenant")
 	if got := f.get("/?from=2026-03-01T12:00:02Z&to=2026-03-01T12:00:05Z").rows(); !slices.Equal(
 		got,
 		[]string{"5", "4", "3"},
@@ -227,4 +229,49 @@ func TestANameRepeatedThousandsOfTimes(t *testing.T) {
 		t.Errorf("the page has %d bytes", n)
 	}
 	f.get("/?q=duplicate(tenant)").want(http.StatusOK).wantText("tenant ×5000")
+}
+
+// A word or an id that is no header's name is looked for everywhere, and the page says where it is.
+func TestALoneWordIsLookedForEverywhere(t *testing.T) {
+	f := newFixture(t)
+	f.fill(9)
+	f.add(message{key: "k", headers: table("order", "A-4711", "x-death", "x")})
+	everywhere := func(word string) string { return "/?q=" + url.QueryEscape("anywhere('"+word+"')") }
+	for _, tt := range []struct{ name, q, leads string }{
+		{"a value", "a-4711", everywhere("a-4711")},
+		{"no value", "b5e8c2f0-0000-4000-8000-000000000000", everywhere("b5e8c2f0-0000-4000-8000-000000000000")},
+		{"a name with a slip", "x-deth", everywhere("x-deth")},
+		{"a name", "tenant", ""},
+		{"a filter", "tenant = t1", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := f.in(t).get("/?q=" + url.QueryEscape(tt.q))
+			status := http.StatusOK
+			if tt.leads != "" {
+				status = http.StatusSeeOther
+			}
+			if got := r.Header.Get("Location"); got != tt.leads || r.StatusCode != status {
+				t.Errorf("status %d, leads to %s, want %s", r.StatusCode, got, tt.leads)
+			}
+		})
+	}
+	for _, tt := range []struct {
+		name, path string
+		want       []string
+	}{
+		{"found", everywhere("a-4711"), []string{"1 match", "1 has it in order"}},
+		{"nearest name", everywhere("x-deth"), []string{
+			"Of 10 messages kept none has x-deth in a header's name", "has a header x-deth", "Bodies were not looked at", "x-death",
+		}},
+		{"nearest filter", "/?q=Tenant+%3D+t1", []string{"Of 10 messages kept none matches", "header Tenant", "tenant = t1"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := strings.Join(strings.Fields(text(f.in(t).get(tt.path).want(http.StatusOK).html())), " ")
+			for _, want := range tt.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in %s", want, got)
+				}
+			}
+		})
+	}
 }

@@ -26,6 +26,10 @@ type List struct {
 	Cut        bool        // more rows were asked for than a page has room for; Older goes on from there
 	// Empty says why there are no rows; ignored while there are some.
 	Empty EmptyReason
+	// Text is what the filter looks for everywhere, and Where is where it was found: nil where that
+	// took too long.
+	Text  string
+	Where []query.Whereabouts
 	// Notes say what a filter that matched nothing may have been meant to be.
 	Notes []query.Note
 	// Last is the place of the newest message that this page has taken into account: there live

@@ -222,6 +222,45 @@ func addBars(to, from []uint64) {
 	}
 }
 
+// Whereabouts counts where what matches has a text, until ctx is done or limit is over; then it is
+// empty. It waits its turn as Find does.
+func (v View) Whereabouts(
+	ctx context.Context, f *query.Filter, r Request, text string, limit time.Duration,
+) ([]query.Whereabouts, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	release, err := v.set.Queries.Acquire(ctx)
+	if err != nil {
+		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, budget.ErrBusy) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	defer release()
+	counts := map[string]uint64{}
+	for i, snap := range v.snaps {
+		within := Request{PageRequest: query.PageRequest{Dialect: r.Dialect, From: r.From, To: r.To}}
+		found, err := f.Whereabouts(ctx, snap, v.scan(i, within), text, told)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range found {
+			counts[w.Operand] += w.Count
+		}
+	}
+	var all []query.Whereabouts
+	for operand, n := range counts {
+		all = append(all, query.Whereabouts{Operand: operand, Count: n})
+	}
+	slices.SortFunc(all, func(a, b query.Whereabouts) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Operand, b.Operand))
+	})
+	return all[:min(len(all), mostOfTheBars)], nil
+}
+
 // Whole is the summary of a filter without a range whose matches are all on one page, found, which
 // therefore need not be looked for again. ok is false where there is nothing to draw it over.
 func (v View) Whole(found Page) (sum Summary, ok bool) {
