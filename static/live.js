@@ -182,6 +182,7 @@ function status(message) {
     broker.outerHTML = message.html;
     times($("#broker"));
   }
+  put("#sources", message.sources);
   summary(message);
 }
 

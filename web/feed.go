@@ -185,6 +185,11 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage) (live.Fragments
 		return st, err
 	}
 	st.HTML = buf.String()
+	buf.Reset()
+	if err := listing.Overview(s.overview(), links).Render(ctx, &buf); err != nil {
+		return st, err
+	}
+	st.Sources = buf.String()
 	partial := !req.filter.MatchesAll() || !req.From.IsZero()
 	if !partial && (page.keys.IsZero() || now.Sub(page.keys) >= keysEvery) {
 		page.keys = now
@@ -226,7 +231,7 @@ func (s *Server) liveStatus(ctx context.Context, page *livePage) (live.Fragments
 // afford takes what st is larger than the status before from the budget. Where that has too little,
 // the names and counts on the pages stay as they are. The caller has locked p.
 func (p *livePage) afford(st live.Fragments) live.Fragments {
-	n := int64(len(st.HTML) + len(st.Keys) + len(st.Chart) + len(st.Facet) + len(st.Total))
+	n := int64(len(st.HTML) + len(st.Sources) + len(st.Keys) + len(st.Chart) + len(st.Facet) + len(st.Total))
 	if n > p.bytes && !p.share.TryGrow(n-p.bytes) {
 		st = live.Fragments{HTML: st.HTML}
 		n = 0

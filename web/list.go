@@ -60,6 +60,7 @@ func (s *Server) listPage(ctx context.Context, req request, selected archive.Mes
 	if !selected.IsZero() {
 		opened = address.Key(v.Key(selected))
 	}
+	p.Sources = s.overview()
 	p.Bar = listing.QueryBar{
 		Query: req.Q,
 		Live:  req.filterErr == nil && req.Before == "" && !req.ascending() && growing(req.State),

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,12 +25,16 @@ import (
 type severalFixture struct {
 	*fixture
 	archives []*archive.Archive
+	now      time.Time
 }
+
+// clockAt sets the server's clock.
+func (f *severalFixture) clockAt(t time.Time) { f.now = t }
 
 func newSeveral(t *testing.T, n int, change ...func(*Config)) *severalFixture {
 	t.Helper()
-	f := &severalFixture{fixture: &fixture{t: t}}
-	cfg := Config{Now: func() time.Time { return noon.Add(time.Hour) }}
+	f := &severalFixture{fixture: &fixture{t: t}, now: noon.Add(time.Hour)}
+	cfg := Config{Now: func() time.Time { return f.now }}
 	for _, one := range []struct {
 		name   string
 		status source.Status
@@ -246,5 +251,46 @@ func TestPassOfASource(t *testing.T) {
 				t.Errorf("cookies %v, want one for %s", c, tt.feed)
 			}
 		})
+	}
+}
+
+// The overview has a line for each source, which leads to that source's own list and back.
+func TestOverview(t *testing.T) {
+	tags := regexp.MustCompile("<[^>]*>")
+	f := newSeveral(t, 9)
+	f.clockAt(noon.Add(15 * time.Minute))
+	f.stored = 14 * 60 // seconds
+	f.addTo(0, "unseen", "1")
+	f.clockAt(noon.Add(14*time.Minute + 10*time.Second))
+	for _, tt := range []struct{ path, name, line string }{
+		{"/", "orders", "peek at queue orders|consuming|0/s|6|–|0|1"},
+		{"/", "payments.dlq", "peek at queue payments.dlq|window full|0/s|4|–|0|0"},
+		{"/", "audit", "copy of exchange audit|reconnecting|0/s|0|–|0|–"},
+		{"/s/orders/", "orders", "peek at queue orders|consuming|0/s|6|–|0|1"},
+	} {
+		t.Run(tt.path+tt.name, func(t *testing.T) {
+			page := string(f.in(t).get(tt.path, "Accept", "text/html").want(http.StatusOK).body)
+			_, rest, ok := strings.Cut(page, `href="/s/`+tt.name+`/"`)
+			if !ok {
+				t.Fatalf("no line of %s in %.3000s", tt.name, page)
+			}
+			row, _, _ := strings.Cut(rest, "</tr>")
+			var cells []string
+			for _, td := range strings.Split(row, "<td")[1:] {
+				_, td, _ = strings.Cut(td, ">")
+				if text := strings.TrimSpace(tags.ReplaceAllString(td, "")); text != "" {
+					cells = append(cells, text)
+				}
+			}
+			if got := strings.Join(cells, "|"); got != tt.line {
+				t.Errorf("%s, want %s", got, tt.line)
+			}
+			if _, back := strings.CutPrefix(tt.path, "/s/"); back != strings.Contains(page, ">All sources</a>") {
+				t.Error("the way back to all sources is not where it belongs")
+			}
+		})
+	}
+	if one := newFixture(t); strings.Contains(string(one.get("/", "Accept", "text/html").body), `id="sources"`) {
+		t.Error("there is an overview of one source")
 	}
 }

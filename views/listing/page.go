@@ -13,6 +13,8 @@ type Page struct {
 	// Facet is the values of the header that the query names; nil when it names none.
 	Facet *Facet
 	List  List
+	// Sources are the lines of the overview; none: there is one source only.
+	Sources []Source
 }
 
 // InPart reports whether something on the page has not been counted to the end.

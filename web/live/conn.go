@@ -425,13 +425,14 @@ func (c *conn) sendStatus(ctx context.Context) error {
 		return nil
 	}
 	return c.send(struct {
-		T     string `json:"t"`
-		HTML  string `json:"html"`
-		Keys  string `json:"keys"`
-		Chart string `json:"chart,omitempty"`
-		Facet string `json:"facet,omitempty"`
-		Total string `json:"total,omitempty"`
-	}{"status", now.HTML, now.Keys, now.Chart, now.Facet, now.Total})
+		T       string `json:"t"`
+		HTML    string `json:"html"`
+		Keys    string `json:"keys"`
+		Chart   string `json:"chart,omitempty"`
+		Facet   string `json:"facet,omitempty"`
+		Total   string `json:"total,omitempty"`
+		Sources string `json:"sources,omitempty"`
+	}{"status", now.HTML, now.Keys, now.Chart, now.Facet, now.Total, now.Sources})
 }
 
 func (c *conn) send(v any) error {

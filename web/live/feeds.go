@@ -129,12 +129,14 @@ type Fragments struct {
 	Chart string // the histogram
 	Facet string // the values of one header
 	Total string // how many messages match
+	// Sources is the overview of several sources.
+	Sources string
 }
 
-const fragments = 5
+const fragments = 6
 
 func (f *Fragments) parts() [fragments]*string {
-	return [...]*string{&f.HTML, &f.Keys, &f.Chart, &f.Facet, &f.Total}
+	return [...]*string{&f.HTML, &f.Keys, &f.Chart, &f.Facet, &f.Total, &f.Sources}
 }
 
 // Feeds admits connections and ends them. Its methods are safe for concurrent

@@ -47,7 +47,8 @@ func (v View) counted() ([]archive.KeyCount, uint64) {
 	defer n.mu.Unlock()
 	now, end := n.now(), v.End()
 	if n.at.IsZero() || !slices.Equal(end, n.end) && now.Sub(n.at) >= namesFor {
-		n.counts, n.damaged, n.at, n.end = v.countNames(), v.damaged(), now, end
+		n.at, n.end = now, end
+		n.counts, n.damaged = v.countBoth()
 	}
 	return n.counts, n.damaged
 }
@@ -73,12 +74,19 @@ func (v View) countNames() []archive.KeyCount {
 	return all.list()
 }
 
-// damaged is how many of the messages kept are.
-func (v View) damaged() (n uint64) {
-	for _, snap := range v.snaps {
-		n += snap.Damaged()
+// countBoth counts names and damaged messages, of several sources by what is known of each.
+func (v View) countBoth() ([]archive.KeyCount, uint64) {
+	if len(v.snaps) == 1 {
+		return v.snaps[0].Keys(), v.snaps[0].Damaged()
 	}
-	return n
+	var all nameTotals
+	var damaged uint64
+	for i := range v.members {
+		keys, n := v.alone(i).counted()
+		all.add(keys)
+		damaged += n
+	}
+	return all.list(), damaged
 }
 
 // matchedNames are the names of the messages that match.

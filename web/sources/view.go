@@ -127,10 +127,14 @@ func (v View) Passage(m archive.Message) *source.Passage {
 func (v View) Alone(name string) (View, error) {
 	for i, m := range v.members {
 		if m.Name == name || name == "" && len(v.members) == 1 {
-			return View{v.set, v.members[i : i+1], v.snaps[i : i+1], &m.names}, nil
+			return v.alone(i), nil
 		}
 	}
 	return View{}, ErrNoSource
+}
+
+func (v View) alone(i int) View {
+	return View{v.set, v.members[i : i+1], v.snaps[i : i+1], &v.members[i].names}
 }
 
 // NameCount is a name and how many fields of a table have it.
