@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	// collectStep is how many bytes of an answer are taken from the budget at a time.
-	collectStep = 64 << 10
+	// collectLeast and collectMost are how many bytes of an answer are taken from the budget at a
+	// time: as many as there are already.
+	collectLeast = 2 << 10
+	collectMost  = 64 << 10
 	// gzipBytes is what a compressor takes.
 	gzipBytes = 1 << 20
 )
@@ -126,7 +128,7 @@ type collected struct {
 	gzip   bool // the browser knows it
 	status int
 	z      *gzip.Writer // nil: what is written is kept as it is
-	chunks [][]byte     // of collectStep at most, taken from the budget
+	chunks [][]byte     // of collectMost at most, taken from the budget
 	size   int
 	err    error // why it cannot be whole
 }
@@ -176,10 +178,11 @@ func (k keeper) Write(b []byte) (n int, err error) {
 	for len(b) > 0 && c.err == nil {
 		last := len(c.chunks) - 1
 		if last < 0 || len(c.chunks[last]) == cap(c.chunks[last]) {
-			if c.err = c.share.Grow(c.ctx, collectStep); c.err != nil {
+			room := min(max(len(b), c.size, collectLeast), collectMost)
+			if c.err = c.share.Grow(c.ctx, int64(room)); c.err != nil {
 				break
 			}
-			c.chunks = append(c.chunks, make([]byte, 0, collectStep))
+			c.chunks = append(c.chunks, make([]byte, 0, room))
 			last++
 		}
 		into := &c.chunks[last]
@@ -220,7 +223,9 @@ func (c *collected) finish() error {
 // drop forgets what was written.
 func (c *collected) drop() {
 	c.status, c.z = 0, nil
-	c.share.Shrink(int64(len(c.chunks)) * collectStep)
+	for _, b := range c.chunks {
+		c.share.Shrink(int64(cap(b)))
+	}
 	c.chunks, c.size = nil, 0
 	c.header.Del("Content-Encoding")
 }

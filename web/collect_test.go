@@ -56,8 +56,8 @@ func TestAnswersWaitAlone(t *testing.T) {
 				f.ServeHTTP(d, r)
 			}()
 			<-d.stuck
-			if n := heldBy(f); n == 0 || n > 2*collectStep {
-				t.Errorf("%d bytes are held for a compressed answer, want one or two steps of %d", n, collectStep)
+			if n := heldBy(f); n == 0 || n > 2*collectMost {
+				t.Errorf("%d bytes are held for a compressed answer, want one or two steps of %d", n, collectMost)
 			}
 			close(d.reading)
 			<-ended

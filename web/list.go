@@ -88,8 +88,11 @@ func (s *Server) listPage(ctx context.Context, req request, selected archive.Mes
 	if err != nil {
 		return p, err
 	}
-	gaps := p.Broker.Gaps
-	shown, err := fit(ctx, v, found.Messages, req, gaps, p.Links)
+	page := fitting{
+		view: v, gaps: p.Broker.Gaps, links: p.Links,
+		list: listing.List{Selected: opened, Sourced: s.together(&req)},
+	}
+	shown, rows, err := page.fit(ctx, found.Messages, req)
 	if err != nil {
 		return p, err
 	}
@@ -99,7 +102,7 @@ func (s *Server) listPage(ctx context.Context, req request, selected archive.Mes
 		if found, err = v.Find(ctx, req.filter, req.within()); err != nil {
 			return p, err
 		}
-		if shown, err = fit(ctx, v, found.Messages, req, gaps, p.Links); err != nil {
+		if shown, rows, err = page.fit(ctx, found.Messages, req); err != nil {
 			return p, err
 		}
 	}
@@ -110,12 +113,12 @@ func (s *Server) listPage(ctx context.Context, req request, selected archive.Mes
 			return p, err
 		}
 		p.Bar.Live = growing(req.State)
-		if shown, err = fit(ctx, v, found.Messages, req, gaps, p.Links); err != nil {
+		if shown, rows, err = page.fit(ctx, found.Messages, req); err != nil {
 			return p, err
 		}
 	}
 	p.List = listing.List{
-		Rows:       rows(v, req.sorted(shown), req, gaps),
+		Rows:       rows,
 		Cut:        len(shown) < len(found.Messages),
 		Total:      p.Broker.Kept.Messages,
 		Selected:   opened,
@@ -125,6 +128,9 @@ func (s *Server) listPage(ctx context.Context, req request, selected archive.Mes
 	}
 	if found.Next != nil {
 		p.List.Older = s.before(&req, found.Next)
+	}
+	if req.by != nil {
+		p.List.Rows = inOrder(v, rows, req.sorted(shown))
 	}
 	p.List.Columns = columns(req.Columns, p.List.Rows)
 	from := req.over // where the page begins
@@ -188,20 +194,40 @@ func (s *Server) listPage(ctx context.Context, req request, selected archive.Mes
 // maxRowsBytes is how much of a page its rows take, drawn.
 const maxRowsBytes = 120_000
 
+// fitting draws the rows of a page.
+type fitting struct {
+	view  sources.View
+	gaps  []source.Gap
+	links address.Links
+	list  listing.List // what it says about its rows
+}
+
 // fit is as many of the messages found, newest first, as a page has room for: those next to its
-// cursor, and one at least.
-func fit(
-	ctx context.Context, v sources.View, ms []archive.Message, req request, gaps []source.Gap, links address.Links,
-) ([]archive.Message, error) {
-	rs := rows(v, ms, req, gaps)
+// cursor, and one at least; and their rows, drawn.
+func (f fitting) fit(
+	ctx context.Context, ms []archive.Message, req request,
+) ([]archive.Message, []listing.Row, error) {
+	l := f.list
+	l.Rows = rows(f.view, ms, req, f.gaps)
 	if req.ascending() {
-		slices.Reverse(rs)
+		slices.Reverse(l.Rows)
 	}
-	n, err := listing.Fit(ctx, rs, links, room(maxRowsBytes, links))
+	err := l.Fit(ctx, f.links, room(maxRowsBytes, f.links))
 	if req.ascending() {
-		return ms[len(ms)-n:], err
+		slices.Reverse(l.Rows)
+		return ms[len(ms)-len(l.Rows):], l.Rows, err
 	}
-	return ms[:n], err
+	return ms[:len(l.Rows)], l.Rows, err
+}
+
+// inOrder puts the rows of messages in their order.
+func inOrder(v sources.View, rows []listing.Row, ms []archive.Message) []listing.Row {
+	place := make(map[address.Key]int, len(ms))
+	for i, m := range ms {
+		place[address.Key(v.Key(m))] = i
+	}
+	slices.SortFunc(rows, func(a, b listing.Row) int { return place[a.Key()] - place[b.Key()] })
+	return rows
 }
 
 // notes say why nothing matches. What they propose stands in links whole, so that a long filter has

@@ -42,11 +42,41 @@ func (l Links) url(path string, s State) string { return l.urlOn(path, s, ^Pages
 
 // urlOn is the address of a page with what these pages take of a state.
 func (l Links) urlOn(path string, s State, pages Pages) string {
-	u := l.Base + path
-	if q := s.encodeOn(pages); q != "" {
-		u += "?" + q
+	return l.Base + path + question(s.encodeOn(pages))
+}
+
+// question is a query as it stands behind a path.
+func question(query string) string {
+	if query == "" {
+		return ""
 	}
-	return u
+	return "?" + query
+}
+
+// around is the address of a page as a function of one parameter, which s leaves out: the values
+// that s has for it, where it takes several, stand before the one given. A page has hundreds of
+// links that differ in no more, so that the rest of the state is written once for all of them.
+func (l Links) around(path string, s State, name string) func(value string) string {
+	fields := s.fields(^Pages(0))
+	at := 0
+	for at < len(fields) && fields[at].name <= name {
+		at++
+	}
+	before, after := encode(fields[:at]), encode(fields[at:])
+	without := l.Base + path + question(encode(fields))
+	if before != "" {
+		before += "&"
+	}
+	if after != "" {
+		after = "&" + after
+	}
+	before = l.Base + path + "?" + before + name + "="
+	return func(value string) string {
+		if value == "" {
+			return without
+		}
+		return before + url.QueryEscape(value) + after
+	}
 }
 
 // Home is the newest page of everything, without any filter.
@@ -96,10 +126,13 @@ func (l Links) Undecided(show bool) string {
 }
 
 // Facet is the current page with the values of an operand counted; "" counts none.
-func (l Links) Facet(operand string) string {
+func (l Links) Facet(operand string) string { return l.Facets()(operand) }
+
+// Facets is Facet for many operands.
+func (l Links) Facets() func(operand string) string {
 	at, q := l.stay()
-	q.Facet = operand
-	return l.url(at, q)
+	q.Facet = ""
+	return l.around(at, q, "facet")
 }
 
 // Sort is the current page in another order.
@@ -124,15 +157,20 @@ func (l Links) And(condition string) string { return l.Ands()(condition) }
 func (l Links) Ands() func(condition string) string {
 	if IsLong(l.State.Q) {
 		q := l.State.fromStart()
-		q.Damaged = false
-		return func(condition string) string {
-			q := q
-			q.And = condition
-			return l.url(l.list(PathList), q)
-		}
+		q.And, q.Damaged = "", false
+		return l.around(l.list(PathList), q, "and")
 	}
 	conjoin := query.Conjoiner(l.State.Q)
-	return func(condition string) string { return l.Filter(conjoin(condition)) }
+	q := l.State.fromStart()
+	q.Q, q.Damaged = "", false
+	under := l.around(l.list(PathList), q, "q")
+	return func(condition string) string {
+		filter := conjoin(condition)
+		if IsLong(filter) {
+			return l.Filter(filter)
+		}
+		return under(filter)
+	}
 }
 
 // Between is the newest page of messages received in [from, to).
@@ -154,12 +192,18 @@ func (l Links) stay() (string, State) {
 }
 
 // AddColumn is the current page with one more column, unless it has that one.
-func (l Links) AddColumn(path string) string {
+func (l Links) AddColumn(path string) string { return l.AddColumns()(path) }
+
+// AddColumns is AddColumn for many columns.
+func (l Links) AddColumns() func(path string) string {
 	at, q := l.stay()
-	if !slices.Contains(q.Columns, path) {
-		q.Columns = append(q.Columns[:len(q.Columns):len(q.Columns)], path)
+	with := l.around(at, q, "cols")
+	return func(path string) string {
+		if slices.Contains(q.Columns, path) {
+			return with("")
+		}
+		return with(path)
 	}
-	return l.url(at, q)
 }
 
 // DropColumn is the current page without a column.
@@ -185,11 +229,26 @@ func (l Links) message(q *State, k Key) string {
 }
 
 // Message is a message beside the current list.
-func (l Links) Message(k Key) string {
+func (l Links) Message(k Key) string { return l.Messages()(k) }
+
+// Messages is Message for many messages.
+func (l Links) Messages() func(k Key) string {
 	full := l.State.Full
 	q := l.State.inList()
 	q.Full = full
-	return l.url(l.message(&q, k), q)
+	// A message of a source stands beside the list of that source, or of all.
+	var states [2]string
+	for i, source := range []string{"", "any"} {
+		l.message(&q, Key{Source: source})
+		states[i] = question(q.Encode())
+	}
+	return func(k Key) string {
+		state := states[0]
+		if k.Source != "" {
+			state = states[1]
+		}
+		return l.Base + messagePath(k) + state
+	}
 }
 
 // Opened is a message in another state of the inspector.

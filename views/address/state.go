@@ -137,40 +137,43 @@ func splitPaths(s string) []string {
 // the names.
 func (s State) Encode() string { return s.encodeOn(^Pages(0)) }
 
-// encodeOn writes what these pages take. A page has hundreds of links, so it makes no map for each.
-func (s State) encodeOn(pages Pages) string {
-	type field struct{ name, value string }
-	var room [16]field
-	fields := room[:0]
-	size := 0
+// encodeOn writes what these pages take.
+func (s State) encodeOn(pages Pages) string { return encode(s.fields(pages)) }
+
+// field is a parameter with its value.
+type field struct{ name, value string }
+
+// fields are what these pages take, in the order of the names.
+func (s *State) fields(pages Pages) []field {
+	var fields []field
 	for i := range parameters {
 		p := &parameters[i]
 		switch {
 		case p.Pages&pages == 0:
 		case p.values != nil:
-			for _, v := range p.values(&s) {
+			for _, v := range p.values(s) {
 				fields = append(fields, field{p.Name, v})
 			}
 		case p.write != nil:
-			if v := p.write(&s); v != "" {
+			if v := p.write(s); v != "" {
 				fields = append(fields, field{p.Name, v})
 			}
 		}
 	}
 	slices.SortStableFunc(fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
-	for i := range fields {
-		fields[i].value = url.QueryEscape(fields[i].value)
-		size += len(fields[i].name) + len(fields[i].value) + 2
-	}
+	return fields
+}
+
+// encode writes fields as a URL's query.
+func encode(fields []field) string {
 	var b strings.Builder
-	b.Grow(size)
 	for i, f := range fields {
 		if i > 0 {
 			b.WriteByte('&')
 		}
 		b.WriteString(f.name)
 		b.WriteByte('=')
-		b.WriteString(f.value)
+		b.WriteString(url.QueryEscape(f.value))
 	}
 	return b.String()
 }

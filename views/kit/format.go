@@ -2,7 +2,6 @@ package kit
 
 import (
 	"context"
-	"fmt"
 	"html"
 	"io"
 	"strconv"
@@ -19,8 +18,7 @@ const narrowSpace = "\u202f"
 
 // Num writes a whole number with its digits in groups of three.
 func Num[T ~int | ~int64 | ~uint64](n T) string {
-	s := fmt.Sprint(n)
-	sign := ""
+	s, sign := Itoa(n), ""
 	if s[0] == '-' {
 		sign, s = "-", s[1:]
 	}
@@ -96,7 +94,12 @@ func Span(d time.Duration) string {
 }
 
 // Itoa is a whole number as attributes take it.
-func Itoa[T ~int | ~int64 | ~uint64](n T) string { return fmt.Sprint(n) }
+func Itoa[T ~int | ~int64 | ~uint64](n T) string {
+	if n < 0 {
+		return strconv.FormatInt(int64(n), 10)
+	}
+	return strconv.FormatUint(uint64(n), 10) // #nosec G115 -- not below 0
+}
 
 // Text draws parts: plain text, and escapes told apart from it. With breaks, a line ends after its
 // \n.
@@ -121,7 +124,12 @@ func Text(parts []Part, breaks bool) templ.Component {
 }
 
 // Visible draws a publisher's text.
-func Visible(s []byte) templ.Component { return Text(Parts(s), false) }
+func Visible(s []byte) templ.Component {
+	if plain(s) {
+		return templ.Raw(html.EscapeString(string(s)))
+	}
+	return Text(Parts(s), false)
+}
 
 // whole draws a sentence of ours in which neither a number nor an option of the command line is
 // broken into two lines.

@@ -1,7 +1,10 @@
 package kit
 
 import (
+	"html"
 	"strconv"
+
+	"github.com/a-h/templ"
 
 	"github.com/headerglass/headerglass/fieldtable"
 )
@@ -17,6 +20,11 @@ func TagLetter(tag byte) string {
 // TagClass is the colour of a tag where only the tag is known. A tag of no default meaning has
 // class V.
 func TagClass(tag byte) string { return ValueClass(fieldtable.Lenient().Kind(tag)) }
+
+// TagBadge is the letter of a tag in the colour of its type.
+func TagBadge(tag byte) templ.Component {
+	return templ.Raw(`<b class="tag tag-` + TagClass(tag) + `">` + html.EscapeString(TagLetter(tag)) + `</b>`)
+}
 
 // TagName is the type that a tag stands for where only the tag is known.
 func TagName(tag byte) string {

@@ -63,8 +63,21 @@ func Parts(s []byte) []Part {
 	return parts
 }
 
+// plain reports whether s is printable ASCII, as nearly all of it is.
+func plain(s []byte) bool {
+	for _, c := range s {
+		if c < ' ' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
 // VisibleText is [Visible] as one string, for attributes and titles.
 func VisibleText(s []byte) string {
+	if plain(s) {
+		return string(s)
+	}
 	var b strings.Builder
 	for _, p := range Parts(s) {
 		b.WriteString(p.Text)

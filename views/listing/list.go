@@ -2,7 +2,10 @@ package listing
 
 import (
 	"context"
+	"strings"
 	"time"
+
+	"github.com/a-h/templ"
 
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
@@ -75,29 +78,40 @@ type Row struct {
 	Cells       []query.Cell // one for each column
 	New         bool         // arrived while the page was open: fades in
 	Gaps        []source.Gap // between this message and the one below it, newest first
+	drawn       string       // the row and its gaps as they are drawn, from Fit; "": not yet
 }
 
 // Key names the message.
 func (r *Row) Key() address.Key { return address.Key{Source: r.Source, Seq: r.Seq} }
 
-// Fit is how many of the rows take size bytes at most as they are drawn; one does, however large.
-func Fit(ctx context.Context, rows []Row, links address.Links, size int) (int, error) {
-	var drawn counter
-	for i := range rows {
-		if err := LiveRows(List{Rows: rows[i : i+1]}, links).Render(ctx, &drawn); err != nil {
-			return 0, err
+// rowBytes is what a row takes as it is drawn, as a rule.
+const rowBytes = 1 << 10
+
+// Fit draws the rows of l and leaves out the last ones, so that those drawn take size bytes at
+// most; one stays, however large.
+func (l *List) Fit(ctx context.Context, links address.Links, size int) error {
+	ctx = templ.InitializeContext(ctx) // once for all of them
+	message, zone := links.Messages(), links.State.Location()
+	var drawn strings.Builder
+	drawn.Grow(min(size, len(l.Rows)*rowBytes))
+	ends := make([]int, 0, len(l.Rows))
+	for i, r := range l.Rows {
+		if err := rowAndGaps(r, l, zone, message).Render(ctx, &drawn); err != nil {
+			return err
 		}
-		if int(drawn) > size && i > 0 {
-			return i, nil
+		if drawn.Len() > size && i > 0 {
+			break
 		}
+		ends = append(ends, drawn.Len())
 	}
-	return len(rows), nil
+	l.Rows = l.Rows[:len(ends)]
+	all, start := drawn.String(), 0
+	for i, end := range ends {
+		l.Rows[i].drawn = all[start:end]
+		start = end
+	}
+	return nil
 }
 
-// counter counts what is written to it.
-type counter int
-
-func (c *counter) Write(b []byte) (int, error) {
-	*c += counter(len(b))
-	return len(b), nil
-}
+// selects reports whether r is the opened message.
+func (l *List) selects(r Row) bool { return r.Key() == l.Selected && r.Seq != 0 }

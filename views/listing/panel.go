@@ -6,6 +6,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/a-h/templ"
+
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
@@ -56,11 +58,11 @@ func (k KeyList) lists(operand string) bool {
 		slices.ContainsFunc(k.Keys, func(c archive.KeyCount) bool { return query.Name([]byte(c.Key)) == operand })
 }
 
-// keyCondition is the filter "has this header".
-func keyCondition(k archive.KeyCount) string { return presence(query.Name([]byte(k.Key)), k.Tags) }
+// keyCondition is the filter "has this header", whose name is given as a filter has it.
+func keyCondition(name string, k archive.KeyCount) string { return presence(name, k.Tags) }
 
 func presence(path string, tags map[byte]uint64) string {
-	var kinds []fieldtable.Kind
+	kinds := make([]fieldtable.Kind, 0, len(tags))
 	for tag := range tags {
 		kinds = append(kinds, fieldtable.Lenient().Kind(tag))
 	}
@@ -92,6 +94,7 @@ func (f *Facet) Fit(ctx context.Context, h Histogram, links address.Links, size 
 	}
 	fits := *f
 	and := links.Ands()
+	ctx = templ.InitializeContext(ctx) // once for all of them
 	var drawn bytes.Buffer
 	for i, v := range f.Values {
 		before := drawn.Len()
@@ -135,6 +138,9 @@ func rareFirst(counts []tagCount) []tagCount {
 	return counts
 }
 
+// nameBytes is what a name takes as it is drawn, as a rule.
+const nameBytes = 1 << 9
+
 // Fit leaves out names, the rarest first, until the panel takes size bytes at most as it is drawn.
 // f is the values of the name that is open; nil where they come from elsewhere.
 func (k KeyList) Fit(
@@ -143,11 +149,13 @@ func (k KeyList) Fit(
 	fits := k
 	fits.Keys, fits.More = nil, k.More+len(k.Keys)
 	k.facet, k.chart = f, h
-	and := links.Ands()
+	to := linksOfNames(links)
+	ctx = templ.InitializeContext(ctx) // once for all of them
 	var drawn bytes.Buffer
+	drawn.Grow(min(size, len(k.Keys)*nameBytes))
 	for i, key := range k.Keys {
 		before := drawn.Len()
-		if err := keyItem(key, k, links, and).Render(ctx, &drawn); err != nil {
+		if err := keyItem(key, k, to).Render(ctx, &drawn); err != nil {
 			return k, err
 		}
 		if drawn.Len() > size {
