@@ -10,7 +10,6 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
-	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 // everywhere is a condition such as
@@ -65,9 +64,13 @@ func (q *everywhere) shape(v *shapeView) truths {
 func (q *everywhere) eval(s *Scratch) truths {
 	h := s.message.Header()
 	s.bytesRead += int64(len(h.Payload()))
-	if q.textual && s.marked && !s.message.Marks().Damaged && !s.message.Redacted() &&
+	if s.marked && !s.message.Marks().Damaged && !s.message.Redacted() &&
 		!q.find.in(h.Payload()) && !q.find.in(s.message.Exchange()) && !q.find.in(s.message.RoutingKey()) {
-		return isNo // text and names stand in the payload as they are
+		// Text and names stand in the payload as they are.
+		if q.textual {
+			return isNo
+		}
+		return q.headers(s, nil)
 	}
 	return q.look(s, nil)
 }
@@ -76,51 +79,57 @@ func (q *everywhere) eval(s *Scratch) truths {
 // it the first is enough.
 func (q *everywhere) look(s *Scratch, found func(operand string)) truths {
 	t := isNo
-	// is takes what holds of a place, and reports whether that is enough.
-	is := func(of truths, operand func() string) bool {
-		if of == isYes && found != nil {
-			found(operand())
+	facts := [...]struct {
+		operand string
+		text    []byte
+	}{{"$exchange", s.message.Exchange()}, {"$routing_key", s.message.RoutingKey()}}
+	for _, f := range facts {
+		if q.find.in(f.text) {
+			if t = isYes; found == nil {
+				return t
+			}
+			found(f.operand)
 		}
-		t = t.or(of)
-		return t == isYes && found == nil
-	}
-	if is(truthOf(q.find.in(s.message.Exchange())), func() string { return "$exchange" }) ||
-		is(truthOf(q.find.in(s.message.RoutingKey())), func() string { return "$routing_key" }) {
-		return t
 	}
 	for p, err := range s.message.Header().All() {
-		of := isNo
-		switch {
+		switch text, ok := p.Text(); {
 		case err != nil:
-			of = noOrYes
-		case wire.FormOf(p.Name) != wire.FormShortStr:
-			continue
+			t = t.or(noOrYes)
+		case !ok:
 		case s.message.RemovedWithin(p.Offset, p.End):
-			of = isUnknown
-		case q.find.in(p.Raw):
-			of = isYes
-		}
-		if is(of, func() string { return "$" + p.Name }) {
-			return t
+			t = t.or(isUnknown)
+		case q.find.in(text):
+			if t = isYes; found == nil {
+				return t
+			}
+			found("$" + p.Name)
 		}
 	}
+	return t.or(q.headers(s, found))
+}
+
+// headers is look in the header table.
+func (q *everywhere) headers(s *Scratch, found func(operand string)) truths {
 	switch s.tableState() {
 	case absent:
-		return t
+		return isNo
 	case unreadable:
-		return t.or(noOrYes)
+		return noOrYes
 	}
+	t := isNo
 	scan := s.table().Scan()
 	for scan.Next() {
 		name := scan.Name()
 		of := truthOf(q.find.in(name))
 		if of != isYes {
-			v := scan.Value()
-			of = q.value(s, &v)
+			of = q.value(s, scan.Value())
 		}
-		if is(of, func() string { return string(appendName(nil, string(name))) }) {
-			return t
+		if of == isYes && found != nil {
+			found(string(appendName(nil, string(name))))
+		} else if of == isYes {
+			return isYes
 		}
+		t = t.or(of)
 	}
 	if scan.Err() != nil {
 		t = t.or(noOrYes)
@@ -129,8 +138,8 @@ func (q *everywhere) look(s *Scratch, found func(operand string)) truths {
 }
 
 // value looks into one value; into tables and arrays as deep as they are read.
-func (q *everywhere) value(s *Scratch, v *fieldtable.Value) truths {
-	if s.message.Redacted() && s.message.ValueRemoved(v) {
+func (q *everywhere) value(s *Scratch, v fieldtable.Value) truths {
+	if s.message.Redacted() && s.message.ValueRemoved(&v) {
 		return isUnknown
 	}
 	var scan fieldtable.Scanner
@@ -157,8 +166,7 @@ func (q *everywhere) value(s *Scratch, v *fieldtable.Value) truths {
 	t := isNo
 	for t != isYes && scan.Next() {
 		if t = t.or(truthOf(q.find.in(scan.Name()))); t != isYes {
-			inner := scan.Value()
-			t = t.or(q.value(s, &inner))
+			t = t.or(q.value(s, scan.Value()))
 		}
 	}
 	if t != isYes && scan.Err() != nil {
