@@ -92,7 +92,7 @@ func TestRedactedValuesShowNowhere(t *testing.T) {
 	}
 
 	page := string(f.get("/m/1", "Accept", "text/html").want(200).body)
-	if n := strings.Count(page, "removed by --redact"); n < 6 {
+	if n := strings.Count(page, "removed by redaction"); n < 6 {
 		t.Errorf("the page says %d times that something was removed", n)
 	}
 	if !strings.Contains(page, "acme") || !strings.Contains(page, "billing") {

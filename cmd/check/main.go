@@ -4,6 +4,7 @@
 //
 //	go run ./cmd/check               everything, against the RabbitMQ that is installed
 //	go run ./cmd/check -brokers all  also against RabbitMQ 4 and Qpid Broker-J, as CI runs it
+//	go run ./cmd/check -release      also builds archives, packages and the image, and looks into them
 //	go run ./cmd/check -only test    one step (or several, separated by commas)
 //	go run ./cmd/check -list         the names of the steps
 package main
@@ -42,6 +43,7 @@ func main() {
 	fuzzTime := flag.Duration("fuzztime", 5*time.Second, "how long each fuzz target runs")
 	soak := flag.Bool("soak", false, "also run the long tests")
 	brokers := flag.String("brokers", "", "\"all\": also run the tests of brokers against RabbitMQ 4 and Qpid Broker-J")
+	release := flag.Bool("release", false, "also build what people install, as a snapshot, and look into it")
 	flag.Parse()
 	if *brokers != "" && *brokers != allBrokers {
 		fmt.Fprintf(os.Stderr, "check: -brokers %q is unknown: it is \"all\" or left out\n", *brokers)
@@ -66,6 +68,9 @@ func main() {
 		after := slices.IndexFunc(steps, func(s step) bool { return s.name == "test" }) + 1
 		steps = slices.Insert(steps, after,
 			step{"brokers", "the tests of brokers, against RabbitMQ 4 and Qpid Broker-J", checkBrokers})
+	}
+	if *release {
+		steps = append(steps, step{"release", "archives, packages and the image, as a snapshot", checkRelease})
 	}
 	if *list {
 		for _, s := range steps {

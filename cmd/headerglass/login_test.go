@@ -47,7 +47,7 @@ func TestLoginInBrowser(t *testing.T) {
 		t,
 		ctx,
 		"the inspector says what is gone",
-		`document.querySelector("#inspector .tree")?.textContent.includes("removed by --redact")`,
+		`document.querySelector("#inspector .tree")?.textContent.includes("removed by redaction")`,
 	)
 	complaints.Check(t)
 }

@@ -8,6 +8,7 @@
 //	headerglass publish   messages of an export, byte for byte, on an exchange
 //	headerglass decode    one field table from a file or standard input, as text or JSON
 //	headerglass version   what was built
+//	headerglass completion, headerglass man    for a shell's tab key, and the manual page
 package main
 
 import (
@@ -56,7 +57,18 @@ type cli struct {
 	Publish publishCmd `cmd:""                    help:"Put messages of an export on an exchange, byte for byte."`
 	Decode  decodeCmd  `cmd:""                    help:"Decode one field table, given with its 4-byte length."`
 	Version versionCmd `cmd:""                    help:"Say what was built."`
+
+	Completion completionCmd `cmd:"" help:"Print what a shell needs to complete commands and flags."`
+	Man        manCmd        `cmd:"" help:"Print the manual page." hidden:""`
 }
+
+// What help and the manual page say first.
+const (
+	about     = "A web explorer for AMQP 0-9-1 message headers."
+	aboutLong = "It reads a queue, an exchange or a stream and shows each message's header table in a browser, " +
+		"byte for byte as it was delivered. Every flag can also be set in the environment: " + envPrefix +
+		"_QUEUE is --queue."
+)
 
 // stdio is what a command reads and writes, so that a test can stand in for a terminal.
 type stdio struct {
@@ -102,7 +114,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 	var c cli
 	helped := false
 	parser, err := newParser(&c,
-		kong.Description("A web explorer for AMQP 0-9-1 message headers."),
+		kong.Description(about),
 		kong.DefaultEnvars(envPrefix),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { helped = true }),
@@ -111,6 +123,9 @@ func run(ctx context.Context, args []string, std stdio) int {
 	if err != nil {
 		fmt.Fprintln(std.err, "headerglass:", seen(err))
 		return exitUsage
+	}
+	if complete(parser) {
+		return exitOK
 	}
 	kctx, err := parser.Parse(args)
 	if helped {
@@ -152,8 +167,8 @@ func seen(err error) string {
 	return b.String()
 }
 
-// newParser returns a parser of the commands and flags of c, a pointer to a struct.
-func newParser(c any, options ...kong.Option) (*kong.Kong, error) {
+// newParser returns a parser of the commands and flags of c.
+func newParser(c *cli, options ...kong.Option) (*kong.Kong, error) {
 	var dialects []string
 	for _, d := range fieldtable.Dialects() {
 		dialects = append(dialects, d.Name())

@@ -567,21 +567,19 @@ func metrics(t *testing.T, client *http.Client, site string) string {
 	return string(b)
 }
 
-// metric is the sum of a metric over its labels.
-func metric(t *testing.T, client *http.Client, site, name string) (sum float64) {
+func metric(t *testing.T, client *http.Client, site, name string) float64 {
 	t.Helper()
-	lines := regexp.MustCompile(`(?m)^`+name+`(?:\{[^}]*\})? (.*)$`).FindAllStringSubmatch(metrics(t, client, site), -1)
-	if len(lines) == 0 {
-		t.Fatalf("no metric %s", name)
-	}
-	for _, line := range lines {
-		n, err := strconv.ParseFloat(line[1], 64)
-		if err != nil {
-			t.Fatal(err)
+	for line := range strings.Lines(metrics(t, client, site)) {
+		if rest, ok := strings.CutPrefix(line, name+" "); ok {
+			n, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
 		}
-		sum += n
 	}
-	return sum
+	t.Fatalf("no metric %s", name)
+	return 0
 }
 
 func budgetFigures(t *testing.T, client *http.Client, site string) string {

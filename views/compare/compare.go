@@ -78,7 +78,7 @@ type Verdict uint8
 const (
 	Changed Verdict = iota // another type or value
 	Missing                // not in every message
-	Unknown                // removed by --redact, so not compared
+	Unknown                // removed by redaction, so not compared
 	Same
 )
 
@@ -367,7 +367,7 @@ func (v Verdict) title() string {
 	case Missing:
 		return "Only in some"
 	case Unknown:
-		return "Not compared: removed by --redact"
+		return "Not compared: removed by redaction"
 	default:
 		return "The same"
 	}

@@ -29,7 +29,7 @@ func RedactedMark() templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<span class=\"mk\" title=\"Stored without the values that --redact names\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<span class=\"mk\" title=\"Stored without the values that redaction removes\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -154,7 +154,7 @@ func Route(exchange, routingKey []byte) templ.Component {
 }
 
 // RemovedText stands where a value was before the message was stored without it.
-const RemovedText = "removed by --redact"
+const RemovedText = "removed by redaction"
 
 // Ago is how far a moment is from now, which a script keeps true.
 func Ago(t, now time.Time) templ.Component {

@@ -109,7 +109,7 @@ func buildDeaths(t fieldtable.Table, o TreeOptions) (d Deaths, ok bool) {
 	}
 	d.URL = b.at(field.Offset, 0)
 	if facts.Without(b.Removed, field.Value) {
-		d.Odd = "The header was stored without its value: --redact names it."
+		d.Odd = "The header was stored without its value: redaction removes it."
 		return d, true
 	}
 	array, isArray := field.Value.Array()
