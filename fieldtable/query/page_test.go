@@ -398,6 +398,7 @@ func TestNoAllocationPerMessage(t *testing.T) {
 	for _, filter := range []string{
 		"mod3 = 'v1'", "mod3 = v1 OR n > 5.5", `n = "5"`, "n LIKE \"5%\"", "mod3 IN (v1, 'v2')", "n BETWEEN 1 AND 5", "mod3 LIKE '%_1'",
 		"$routing_key = a AND $received > 2026-01-01", "$message_id = x", "duplicate()", "duplicate(n)", "malformed()", "type(n) = int32",
+		"anywhere('none')", "anywhere(99)", "anywhere(eject)", "$body CONTAINS x", "n CONTAINS 7",
 		"x-death[*].reason = expired", "x-death[1].reason LIKE '%t%d'", `"map".f > 0.25`, "n[*] = 1",
 	} {
 		x := compile(t, filter).Matcher(nil, nil)
