@@ -181,7 +181,7 @@ func TestFailedLoginsOfAnAddressAreLimited(t *testing.T) {
 			t.Fatalf("failure %d: status %d", i+1, r.StatusCode)
 		}
 	}
-	r := g.get("/", "Authorization", basic("ann", testPassword)).
+	r := g.get("/", "Authorization", basic("ann", "wrong")).
 		want(http.StatusTooManyRequests).
 		wantHeader("Retry-After", "3")
 	if r.Header.Get("WWW-Authenticate") != "" {

@@ -59,8 +59,13 @@ func (s *Server) parseAround(r *http.Request) (request, error) {
 	q, bad := address.Parse(values)
 	if len(bad) > 0 {
 		what := "cannot be understood."
-		if !utf8.ValidString(strings.Join(values[bad[0]], "")) {
+		value, most := strings.Join(values[bad[0]], ""), address.Most(bad[0])
+		switch {
+		case !utf8.ValidString(value):
 			what = `is not UTF-8; other bytes are written \xNN in double quotes.`
+		case most > 0 && len(value) > most:
+			// Every link of the page would carry it.
+			what = "has more than " + strconv.Itoa(most) + " bytes; the name of one header has at most 255."
 		}
 		return request{}, &paramError{bad[0], "The parameter " + bad[0] + " of this address " + what}
 	}

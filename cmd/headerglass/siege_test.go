@@ -570,8 +570,9 @@ func metrics(t *testing.T, client *http.Client, site string) string {
 func metric(t *testing.T, client *http.Client, site, name string) float64 {
 	t.Helper()
 	for line := range strings.Lines(metrics(t, client, site)) {
-		if rest, ok := strings.CutPrefix(line, name+" "); ok {
-			n, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+		what, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if what, _, _ = strings.Cut(what, "{"); what == name { // there is one source
+			n, err := strconv.ParseFloat(value, 64)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -262,6 +262,11 @@ const (
 	maxColumns = 1024 // together
 )
 
+// Most is how many bytes the values of a parameter may have together; 0: no bound of its own.
+func Most(name string) int {
+	return map[string]int{"facet": maxFacet, "find": maxFind, "cols": maxColumns}[name]
+}
+
 func number(n uint64) string {
 	if n == 0 {
 		return ""

@@ -220,7 +220,7 @@ func (h *hasher) prove(
 	ctx, cancel := context.WithTimeout(ctx, hashWait)
 	defer cancel()
 	for _, line := range []party{{from, p.user}, {network: from}} {
-		leave, err := h.lines.enter(ctx, line)
+		leave, err := h.lines.enter(ctx, line, 0)
 		if err != nil {
 			return id, false, ErrBusy
 		}
@@ -264,8 +264,9 @@ type line struct {
 	n    int           // who is in it; guarded by lines.mu
 }
 
-// enter waits for the caller's turn in a line, which leave ends.
-func (l *lines) enter(ctx context.Context, key party) (leave func(), err error) {
+// enter waits for the caller's turn in a line, which leave ends. Where as many as most are in it,
+// it fails with ErrBusy; 0: any number may be.
+func (l *lines) enter(ctx context.Context, key party, most int) (leave func(), err error) {
 	l.mu.Lock()
 	if l.open == nil {
 		l.open = make(map[party]*line)
@@ -274,6 +275,10 @@ func (l *lines) enter(ctx context.Context, key party) (leave func(), err error) 
 	if one == nil {
 		one = &line{turn: make(chan struct{}, 1)}
 		l.open[key] = one
+	}
+	if most > 0 && one.n >= most {
+		l.mu.Unlock()
+		return nil, ErrBusy
 	}
 	one.n++
 	l.mu.Unlock()

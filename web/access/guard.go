@@ -3,6 +3,7 @@
 package access
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -47,7 +48,8 @@ type Guard struct {
 	hash    *hasher
 	creds   *reloaded[credentials]
 	limiter *limiter
-	tokens  bool // bearer tokens are offered
+	lates   lines // of those who log in beyond the limit
+	tokens  bool  // bearer tokens are offered
 }
 
 // New reads the files of cfg.
@@ -93,7 +95,7 @@ func (g *Guard) Login(r *http.Request) (Identity, error) {
 	}
 	finish, wait := g.limiter.begin(r.RemoteAddr, p.user)
 	if wait > 0 {
-		return Identity{}, &LimitError{wait}
+		return g.late(r, c, p, wait)
 	}
 	id, ok, err := g.hash.prove(r.Context(), c, p, Network(r.RemoteAddr))
 	finish(err == nil && !ok)
@@ -107,6 +109,28 @@ func (g *Guard) Login(r *http.Request) (Identity, error) {
 		return Identity{}, ErrLogin
 	}
 	return id, nil
+}
+
+// late checks a password although too many have failed: what is right is not refused for others'
+// failures. These take turns, so that guessing goes no faster.
+func (g *Guard) late(r *http.Request, c *credentials, p presented, wait time.Duration) (Identity, error) {
+	if p.user == "" {
+		return Identity{}, &LimitError{wait} // no token is like it
+	}
+	who := party{Network(r.RemoteAddr), p.user}
+	ctx, cancel := context.WithTimeout(r.Context(), lateWait)
+	defer cancel()
+	leave, err := g.lates.enter(ctx, who, lateLine)
+	if err != nil {
+		return Identity{}, &LimitError{wait}
+	}
+	id, ok, err := g.hash.prove(r.Context(), c, p, who.network)
+	if err == nil && ok {
+		leave()
+		return id, nil
+	}
+	time.AfterFunc(addrFailInterval, leave)
+	return Identity{}, &LimitError{wait}
 }
 
 // offered reads the Authorization of r.

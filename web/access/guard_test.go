@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
@@ -123,7 +124,7 @@ func TestFailedLoginsOfAnAddressAreLimited(t *testing.T) {
 	for i := range addrFailures {
 		g.refuses(fmt.Sprint("failure ", i+1), g.basic("ann", fmt.Sprint(i)))
 	}
-	if limit, ok := errors.AsType[*LimitError](g.basic("ann", testPassword)); !ok || limit.Wait != addrFailInterval {
+	if limit, ok := errors.AsType[*LimitError](g.basic("ann", "wrong")); !ok || limit.Wait != addrFailInterval {
 		t.Errorf("after %d failures: %+v", addrFailures, limit)
 	}
 	// Who is known is not locked out by who is not.
@@ -134,6 +135,50 @@ func TestFailedLoginsOfAnAddressAreLimited(t *testing.T) {
 	}
 	g.clock.forward(addrFailInterval)
 	g.admits("ann, later", g.basic("ann", testPassword))
+}
+
+// What is right is let in however many have failed, also at the same address with the same name;
+// what is wrong is tried no faster for that.
+func TestRightPasswordsBeyondTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGuarded(t)
+		for range addrFailures {
+			_ = g.basic("ann", "wrong")
+		}
+		begin := time.Now() // that of the bubble; the guard's clock stands still
+		limited := func() {
+			t.Helper()
+			if _, ok := errors.AsType[*LimitError](g.basic("ann", "wrong")); !ok {
+				t.Error("not refused for the limit")
+			}
+		}
+		limited()
+		limited()
+		limited()
+		if d := time.Since(begin); d != 2*addrFailInterval {
+			t.Errorf("three tries took %v", d)
+		}
+		g.admits("ann", g.basic("ann", testPassword))
+		if d := time.Since(begin); d != 3*addrFailInterval {
+			t.Errorf("let in after %v", d)
+		}
+		g.admits("ann, who is known now", g.basic("ann", testPassword))
+		// Who floods fills the line, and is refused at once.
+		g2 := newGuarded(t)
+		for range addrFailures {
+			_ = g2.basic("ann", "wrong")
+		}
+		begin = time.Now()
+		for range lateLine {
+			go func() { _ = g2.basic("ann", "wrong") }()
+		}
+		synctest.Wait()
+		if _, ok := errors.AsType[*LimitError](g2.basic("ann", "wrong")); !ok || time.Since(begin) != 0 {
+			t.Errorf("one more waited for %v", time.Since(begin))
+		}
+		g2.admits("bob", g2.basic("bob", "bob's"))
+		time.Sleep(time.Minute)
+	})
 }
 
 // A pass is for one feed, for a day, for this process, and cannot be changed.

@@ -11,15 +11,21 @@ import (
 
 const (
 	// An address may fail so often at once with one user's name, and then once in every interval.
-	addrFailures       = 20
-	addrFailInterval   = 3 * time.Second
-	maxLimited         = 4096
+	addrFailures     = 20
+	addrFailInterval = 3 * time.Second
+	maxLimited       = 4096
+	// Then passwords are checked one at a time, each wrong one followed by an interval, while so
+	// many are in line for at most lateWait.
+	lateLine           = 5
+	lateWait           = 10 * time.Second
 	ipv6PrefixBits     = 64 // a network, since whoever has one has all its addresses
 	minLoginRetryAfter = time.Second
 )
 
 // limiter bounds failed logins from one address with one user's name: many people may share an
-// address, and many addresses may try one name, so neither alone may lock anybody out. A login
+// address, and many addresses may try one name, so neither alone may lock anybody out. Nor may the
+// failures of another who uses the same name there: beyond the limit a password is still checked,
+// but in line. A login
 // under way counts as failed until it has succeeded, so that many at once are no way around it. How
 // many passwords are hashed in all is for the hasher to bound.
 type limiter struct {
