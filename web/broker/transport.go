@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -184,7 +185,10 @@ func (c *Consumer) dial(ctx context.Context) (*watched, *Error) {
 // open opens the AMQP connection. The library speaks through t, which stands on raw; the caller
 // closes it after an error.
 func (c *Consumer) open(ctx context.Context, t io.ReadWriteCloser, raw *watched) (*amqp.Connection, *Error) {
-	stop := context.AfterFunc(ctx, func() { _ = raw.Conn.Close() })
+	stop := context.AfterFunc(ctx, func() {
+		raw.note(os.ErrDeadlineExceeded) // before the peer answers to the close with its own
+		_ = raw.Conn.Close()
+	})
 	properties := amqp.Table{"product": "headerglass", "version": c.cfg.Version, "connection_name": c.cfg.Name}
 	conn, err := amqp.Open(t, amqp.Config{
 		SASL: c.endpoint.logins(properties, raw.handshake), Vhost: c.endpoint.vhost,

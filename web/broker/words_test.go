@@ -91,7 +91,7 @@ func TestPeersThatAreNoBroker(t *testing.T) {
 				URL:   tc.scheme + "://" + serves(t, header, tc.answer, tc.server) + "/",
 				Queue: "q", DialTimeout: 400 * time.Millisecond,
 			}
-			if tc.answer != "" || strings.Contains(tc.name, "certificate") {
+			if !strings.HasPrefix(tc.name, "silent") {
 				cfg.DialTimeout = patience // the answer counts, not how soon it comes
 			}
 			if tc.scheme == "amqps" {
