@@ -17,8 +17,9 @@ import (
 
 // publishing is what the tests of publish share: files of messages, and a queue to put them into.
 type publishing struct {
-	url, dir string
-	ch       *amqp.Channel
+	url, management string
+	dir             string
+	ch              *amqp.Channel
 }
 
 // startPublishing declares the queue q on a node of RabbitMQ.
@@ -27,7 +28,7 @@ func startPublishing(t *testing.T) *publishing {
 	node := rabbittest.NewLazy(rabbittest.Options{})
 	n := node.Node(t)
 	t.Cleanup(node.Stop)
-	p := &publishing{url: n.URL(n.VHost(t)), dir: t.TempDir()}
+	p := &publishing{url: n.URL(n.VHost(t)), management: n.ManagementURL(), dir: t.TempDir()}
 	conn, err := amqp.Dial(p.url)
 	if err != nil {
 		t.Fatal(err)
@@ -52,9 +53,11 @@ func (p *publishing) file(t *testing.T, name string, content []byte) string {
 }
 
 // waiting is how many messages are in the queue.
-func (p *publishing) waiting(t *testing.T) int {
+func (p *publishing) waiting(t *testing.T) int { return p.waitingIn(t, "q") }
+
+func (p *publishing) waitingIn(t *testing.T, queue string) int {
 	t.Helper()
-	q, err := p.ch.QueueDeclarePassive("q", true, false, false, false, nil)
+	q, err := p.ch.QueueDeclarePassive(queue, true, false, false, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +141,7 @@ func TestPublish(t *testing.T) {
 			}
 		})
 	}
+	t.Run("several queues in one explorer", func(t *testing.T) { exploreSeveral(t, p) })
 }
 
 // TestPublishSaysWhere: there is no exchange that could be meant by itself.
