@@ -16,6 +16,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/address"
 	"github.com/headerglass/headerglass/web/sources"
 )
@@ -112,6 +113,9 @@ func appendSummary(b []byte, m archive.Message, req request, scratch *query.Scra
 	b = typedjson.AppendTime(typedjson.AppendMember(b, "received"), m.Received())
 	b = typedjson.AppendOctets(typedjson.AppendMember(b, "exchange"), m.Exchange())
 	b = typedjson.AppendOctets(typedjson.AppendMember(b, "routing_key"), m.RoutingKey())
+	if method := m.Method(); method != wire.Deliver {
+		b = typedjson.AppendString(typedjson.AppendMember(b, "method"), method.String())
+	}
 	b = strconv.AppendBool(typedjson.AppendMember(b, "redelivered"), m.Redelivered())
 	b = strconv.AppendInt(typedjson.AppendMember(b, "header_count"), int64(marks.HeaderCount), 10)
 	b = strconv.AppendInt(typedjson.AppendMember(b, "header_bytes"), int64(len(encoded)), 10)

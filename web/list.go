@@ -349,6 +349,7 @@ func row(v sources.View, m archive.Message, req request, scratch *query.Scratch)
 		Received:    m.Received(),
 		Exchange:    m.Exchange(),
 		RoutingKey:  m.RoutingKey(),
+		Method:      m.Method(),
 		Redelivered: m.Redelivered(),
 		NoHeaders:   !ok,
 		HeaderCount: marks.HeaderCount,

@@ -106,6 +106,10 @@ func TestRelayShowsBothWays(t *testing.T) {
 			t.Errorf("the page of the delivery does not say %q", want)
 		}
 	}
+	list := string(get(t, site+"/?q="+url.QueryEscape("$method = publish"), http.StatusOK))
+	if !strings.Contains(list, ">publish</b>") || strings.Contains(list, ">get-ok</b>") {
+		t.Error("the list does not tell published from fetched")
+	}
 	compared := string(get(t, site+"/diff?m=1&m=2", http.StatusOK))
 	if !strings.Contains(compared, "Published as 1, delivered as 2:") {
 		t.Error("the comparison does not say what became of it")

@@ -37,6 +37,8 @@ const (
 	recordHeaderCut   = 2
 	recordRedacted    = 4
 	recordPlaced      = 8
+	recordMethod      = 3 << recordMethodAt // the wire.Method, in two bits
+	recordMethodAt    = 4
 )
 
 // Message is a view of one message kept. It is a value, valid for as long as it is held, also after
@@ -86,6 +88,14 @@ func (m Message) DeliveryTag() uint64 { return m.uint64(recDeliveryTag) }
 // Redelivered is the flag of basic.deliver.
 func (m Message) Redelivered() bool {
 	return m.rec != nil && m.rec[recFlags]&recordRedelivered != 0
+}
+
+// Method is the one of class basic that it came with.
+func (m Message) Method() wire.Method {
+	if m.rec == nil {
+		return wire.Deliver
+	}
+	return wire.Method(m.rec[recFlags] & recordMethod >> recordMethodAt)
 }
 
 // ConsumerTag is the consumer's that it was delivered to.

@@ -110,7 +110,7 @@ func (w *Writer) BeginRedacted(d *wire.Delivery, received time.Time, removed []S
 	le.PutUint64(w.rec[recDeliveryTag:], d.DeliveryTag)
 	le.PutUint64(w.rec[recBodySize:], d.BodySize)
 	le.PutUint32(w.rec[recHeaderKept:], uint32(len(header)))
-	w.rec[recFlags] = 0
+	w.rec[recFlags] = byte(d.Method) << recordMethodAt & recordMethod
 	if d.Redelivered {
 		w.rec[recFlags] |= recordRedelivered
 	}

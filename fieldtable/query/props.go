@@ -55,6 +55,9 @@ func properties() []property {
 			"delivery tag",
 			func(m *archive.Message, d *datum) { d.setUint(m.DeliveryTag()) },
 		),
+		fact("method", propertyText, "how it came: deliver, publish, get-ok or return", func(m *archive.Message, d *datum) {
+			d.setText([]byte(m.Method().String()))
+		}),
 		fact("redelivered", propertyBool, "the broker's redelivered flag", func(m *archive.Message, d *datum) {
 			*d = datum{
 				class: classBool,

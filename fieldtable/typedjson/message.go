@@ -15,6 +15,8 @@ import (
 //	"dialect":"lenient","headers":{"fields":[…],"error":null},"header_bytes":4,
 //	"content_header_bytes":18,"body_bytes":0,"body_kept":0,"damaged":false,"duplicates":false}
 //
+// A message that came otherwise than by basic.deliver has the "method": publish, get-ok or return.
+//
 // Texts are as AppendOctets writes them; properties are named as in the specification of class
 // basic, an octet is a number, a timestamp as one of a table; properties_error says where the
 // content header ends early; headers is null where there is no table. What a message was stored
@@ -43,6 +45,9 @@ func (out *stream) message(dst []byte, m archive.Message, d *fieldtable.Dialect)
 	dst = AppendSource(dst, m)
 	dst = AppendTime(AppendMember(dst, "received"), m.Received())
 	dst = strconv.AppendUint(AppendMember(dst, "delivery_tag"), m.DeliveryTag(), 10)
+	if method := m.Method(); method != wire.Deliver {
+		dst = AppendString(AppendMember(dst, "method"), method.String())
+	}
 	dst = strconv.AppendBool(AppendMember(dst, "redelivered"), m.Redelivered())
 	dst = AppendOctets(AppendMember(dst, "consumer_tag"), m.ConsumerTag())
 	dst = AppendOctets(AppendMember(dst, "exchange"), m.Exchange())

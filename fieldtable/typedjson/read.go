@@ -13,6 +13,7 @@ import (
 // headers, is not looked at.
 type Message struct {
 	Received    time.Time `json:"received"`
+	Method      string    `json:"method"` // empty: deliver
 	DeliveryTag uint64    `json:"delivery_tag"`
 	Redelivered bool      `json:"redelivered"`
 	ConsumerTag Octets    `json:"consumer_tag"`
@@ -28,6 +29,7 @@ type Message struct {
 // Delivery is the message as it was delivered, but for its body.
 func (m *Message) Delivery() wire.Delivery {
 	return wire.Delivery{
+		Method:      wire.MethodByName(m.Method),
 		DeliveryTag: m.DeliveryTag,
 		Redelivered: m.Redelivered,
 		ConsumerTag: m.ConsumerTag,

@@ -15,6 +15,7 @@ import (
 // Delivery is one basic.deliver with its content header. Its slices are views that are valid only
 // during Sink.Begin.
 type Delivery struct {
+	Method      Method // of class basic that it came with
 	Channel     uint16
 	DeliveryTag uint64
 	Redelivered bool

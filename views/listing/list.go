@@ -9,6 +9,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 	"github.com/headerglass/headerglass/views/address"
 )
 
@@ -64,6 +65,7 @@ type Row struct {
 	Received    time.Time
 	Exchange    []byte
 	RoutingKey  []byte
+	Method      wire.Method // drawn where it is not basic.deliver
 	Redelivered bool
 	NoHeaders   bool         // the headers property is not set
 	HeaderCount int          // top-level fields before any damage

@@ -43,6 +43,11 @@ func TestContentMethods(t *testing.T) {
 	if report.Delivered != 1 || report.Fetched != 1 || report.Published != 2 || report.Returned != 1 {
 		t.Errorf("%+v", report)
 	}
+	for i, want := range []wire.Method{wire.Deliver, wire.GetOk, wire.Publish, wire.Return, wire.Publish} {
+		if got[i].Method() != want {
+			t.Errorf("message %d came with %s, want %s", i, got[i].Method(), want)
+		}
+	}
 	if tag := string(got[0].ConsumerTag()); tag != "ctag" {
 		t.Errorf("the consumer tag is %q", tag)
 	}
