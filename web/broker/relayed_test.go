@@ -46,8 +46,8 @@ func relayed(t *testing.T, raw string) (r *relay.Relay, a *archive.Archive, thro
 	return r, a, u.String()
 }
 
-// What a publisher writes through the relay is shown as it wrote it, and what a consumer gets as it got it,
-// whatever the broker does in between.
+// What a publisher writes through the relay is shown as it wrote it, and what a consumer gets as it
+// got it, whatever the broker does in between.
 func TestNodeRelayed(t *testing.T) {
 	for name, lazy := range map[string]*rabbittest.Lazy{"this run's": node, "RabbitMQ 4": node4} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,8 @@ func TestNodeRelayed(t *testing.T) {
 				e.Str("tenant", "other")
 				e.Int64L("attempt", 3)
 			})
-			sent = append(sent, to("q", told, "told"), to("q", nil, strings.Repeat("b", 400_000)), to("nowhere", nil, "lost"))
+			large := strings.Repeat("b", 400_000)
+			sent = append(sent, to("q", told, "told"), to("q", nil, large), to("nowhere", nil, "lost"))
 			outcomes, err := published(t, Config{URL: through}, sent...)
 			if err != nil {
 				t.Fatal(err)
@@ -83,7 +84,8 @@ func TestNodeRelayed(t *testing.T) {
 				switch p.Method {
 				case source.Publish:
 					want := sent[up]
-					if up++; !bytes.Equal(m.Header().Payload(), want.Header) || m.BodySize() != uint64(len(want.Body)) ||
+					up++
+					if !bytes.Equal(m.Header().Payload(), want.Header) || m.BodySize() != uint64(len(want.Body)) ||
 						!bytes.HasPrefix(want.Body, m.Body()) {
 						t.Errorf("published %x, shown %x", want.Header, m.Header().Payload())
 					}
@@ -91,14 +93,16 @@ func TestNodeRelayed(t *testing.T) {
 					if string(want.RoutingKey) == "nowhere" {
 						wanted = source.Returned
 					}
-					if p.Outcome != wanted || p.Connection.User != rabbittest.Username || p.Connection.VHost != c.vhost {
+					if p.Outcome != wanted || p.Connection.User != rabbittest.Username ||
+						p.Connection.VHost != c.vhost {
 						t.Errorf("%q: %+v", m.RoutingKey(), p)
 					}
 				case source.Deliver:
 					down++
 					got, err := r.archive.Snapshot().Get(down)
-					if err != nil || !bytes.Equal(got.Header().Payload(), m.Header().Payload()) || p.Queue != "q" {
-						t.Errorf("delivered %x, shown %x from %q, %v", got.Header().Payload(), m.Header().Payload(), p.Queue, err)
+					if err != nil || p.Queue != "q" ||
+						!bytes.Equal(got.Header().Payload(), m.Header().Payload()) {
+						t.Errorf("%q: shown %x from %q, %v", m.Body(), m.Header().Payload(), p.Queue, err)
 					}
 					if string(m.Body()) == "told" {
 						tellsChanges(t, c.node, kept.Snapshot(), p.Published, m)
