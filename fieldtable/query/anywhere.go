@@ -70,7 +70,7 @@ func (q *everywhere) eval(s *Scratch) truths {
 		if q.textual {
 			return isNo
 		}
-		return q.headers(s, nil)
+		return q.headers(s, false, nil)
 	}
 	return q.look(s, nil)
 }
@@ -105,11 +105,11 @@ func (q *everywhere) look(s *Scratch, found func(operand string)) truths {
 			found("$" + p.Name)
 		}
 	}
-	return t.or(q.headers(s, found))
+	return t.or(q.headers(s, true, found))
 }
 
-// headers is look in the header table.
-func (q *everywhere) headers(s *Scratch, found func(operand string)) truths {
+// headers is look in the header table; where text is false, what is text need not be looked at.
+func (q *everywhere) headers(s *Scratch, text bool, found func(operand string)) truths {
 	switch s.tableState() {
 	case absent:
 		return isNo
@@ -120,9 +120,9 @@ func (q *everywhere) headers(s *Scratch, found func(operand string)) truths {
 	scan := s.table().Scan()
 	for scan.Next() {
 		name := scan.Name()
-		of := truthOf(q.find.in(name))
+		of := truthOf(text && q.find.in(name))
 		if of != isYes {
-			of = q.value(s, scan.Value())
+			of = q.value(s, scan.Value(), text)
 		}
 		if of == isYes && found != nil {
 			found(string(appendName(nil, string(name))))
@@ -138,7 +138,7 @@ func (q *everywhere) headers(s *Scratch, found func(operand string)) truths {
 }
 
 // value looks into one value; into tables and arrays as deep as they are read.
-func (q *everywhere) value(s *Scratch, v fieldtable.Value) truths {
+func (q *everywhere) value(s *Scratch, v fieldtable.Value, text bool) truths {
 	if s.message.Redacted() && s.message.ValueRemoved(&v) {
 		return isUnknown
 	}
@@ -147,7 +147,7 @@ func (q *everywhere) value(s *Scratch, v fieldtable.Value) truths {
 	case fieldtable.KindVoid:
 		return isNo
 	case fieldtable.KindLongStr, fieldtable.KindShortStr:
-		return truthOf(q.find.in(v.Raw()))
+		return truthOf(text && q.find.in(v.Raw()))
 	case fieldtable.KindTable:
 		t, _ := v.Table()
 		scan = t.Scan()
@@ -155,7 +155,7 @@ func (q *everywhere) value(s *Scratch, v fieldtable.Value) truths {
 		a, _ := v.Array()
 		scan = a.Scan()
 	case fieldtable.KindBytes, fieldtable.KindChar8:
-		if q.find.in(v.Raw()) {
+		if text && q.find.in(v.Raw()) {
 			return isYes
 		}
 		fallthrough
@@ -165,8 +165,8 @@ func (q *everywhere) value(s *Scratch, v fieldtable.Value) truths {
 	}
 	t := isNo
 	for t != isYes && scan.Next() {
-		if t = t.or(truthOf(q.find.in(scan.Name()))); t != isYes {
-			t = t.or(q.value(s, scan.Value()))
+		if t = t.or(truthOf(text && q.find.in(scan.Name()))); t != isYes {
+			t = t.or(q.value(s, scan.Value(), text))
 		}
 	}
 	if t != isYes && scan.Err() != nil {
