@@ -200,6 +200,8 @@ type reading struct {
 	cfg    broker.Config  // Archive, Logger and Version are filled in by explore
 	// draw is how the page shows the consumer's status. Nil: as it is.
 	draw func(source.Status) source.Status
+	// spool is where it is kept on disk, which is opened before explore.
+	spool spoolFlags
 }
 
 // explore serves what is read and runs the consumers until ctx is done. One that fails is a state

@@ -167,8 +167,8 @@ func seen(err error) string {
 	return b.String()
 }
 
-// newParser returns a parser of the commands and flags of c.
-func newParser(c *cli, options ...kong.Option) (*kong.Kong, error) {
+// newParser returns a parser of the commands and flags of c, a pointer to a struct.
+func newParser(c any, options ...kong.Option) (*kong.Kong, error) {
 	var dialects []string
 	for _, d := range fieldtable.Dialects() {
 		dialects = append(dialects, d.Name())

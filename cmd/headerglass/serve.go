@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/source"
@@ -14,7 +17,9 @@ import (
 	"github.com/headerglass/headerglass/web/spool"
 )
 
-type serveCmd struct {
+// sourceFlags say what is read, from where and how. A table of the configuration file has them,
+// too.
+type sourceFlags struct {
 	connectionFlags
 
 	Queue            []string `placeholder:"NAME"  help:"A queue or stream to read; may be repeated."                                                                                            sep:"none"`
@@ -35,13 +40,19 @@ type serveCmd struct {
 	AcceptLoss            bool          `               help:"Let drain remove messages that are then kept in memory only."`
 	AcceptRedeliveryCount bool          `               help:"Let peek read a quorum queue, which counts each delivery against its delivery limit; --management tells the limit."`
 	Management            secret        `               help:"RabbitMQ's management API, http://host:15672, to learn the queue's type first; or @FILE with it."                                 placeholder:"URL"`
-	ExitOnError           bool          `               help:"End with exit code 1 at the first error in place of trying again."`
+}
+
+type serveCmd struct {
+	sourceFlags
+
+	Config      configFile `placeholder:"FILE" help:"Read more sources from a TOML file: [[source]] tables with the flags of a source as keys and a name, other flags at the top. Flags win over the file."`
+	ExitOnError bool       `help:"End with exit code 1 at the first error in place of trying again."`
 
 	explorerFlags
 }
 
 // check says what is wrong with the flags together.
-func (c *serveCmd) check() error {
+func (c *sourceFlags) check() error {
 	queues, streams := c.Queue, c.Stream
 	if len(streams) == 0 && c.Offset != "" {
 		queues, streams = nil, c.Queue
@@ -91,7 +102,7 @@ func (c *serveCmd) check() error {
 }
 
 // readings are the sources that the flags name, without what they have in common.
-func (c *serveCmd) readings() (list []reading) {
+func (c *sourceFlags) readings() (list []reading) {
 	queues, streams := c.Queue, c.Stream
 	if len(streams) == 0 && c.Offset != "" {
 		queues, streams = nil, c.Queue
@@ -135,41 +146,66 @@ func (c *serveCmd) readings() (list []reading) {
 }
 
 // complete fills in what the flags say of every source.
-func (c *serveCmd) complete(cfg *broker.Config) {
+func (c *sourceFlags) complete(cfg *broker.Config) {
 	cfg.Window = c.Window
 	cfg.Hold = c.Hold
 	cfg.Prefetch = c.Prefetch
 	cfg.AcceptLoss = c.AcceptLoss
 	cfg.AcceptRedeliveryCount = c.AcceptRedeliveryCount
 	cfg.ManagementURL = c.Management.value
-	cfg.ExitOnError = c.ExitOnError
 	cfg.Remedies = brokerRemedies()
 	c.connect(cfg)
 }
 
 // Run shows what is read until a signal arrives.
-func (c *serveCmd) Run(ctx context.Context, std stdio) error {
-	if err := c.check(); err != nil {
+func (c *serveCmd) Run(ctx context.Context, kctx *kong.Context, std stdio) error {
+	list, err := c.all(kctx)
+	if err != nil {
 		return err
 	}
-	list := c.readings()
 	if err := distinct(list); err != nil {
 		return err
 	}
 	for i := range list {
-		cfg := &list[i].cfg
-		c.complete(cfg)
-		if c.Spool == "" || cfg.Mode != source.Drain && cfg.Mode != source.Copy {
+		one := &list[i]
+		one.cfg.ExitOnError = c.ExitOnError
+		if one.spool.folder == "" || one.cfg.Mode != source.Drain && one.cfg.Mode != source.Copy {
 			continue
 		}
-		kept, err := c.openSpool(list[i].origin.Source, len(list), std)
+		kept, err := one.spool.open(one.origin.Source, len(list), c.logger(std.err))
 		if err != nil {
 			return err
 		}
 		defer kept.Close()
-		cfg.Spool = kept
+		one.cfg.Spool = kept
 	}
 	return c.explore(ctx, std, list)
+}
+
+// all are the sources that the flags and the file name.
+func (c *serveCmd) all(kctx *kong.Context) (list []reading, err error) {
+	if c.Config != "" {
+		if list, err = c.Config.readings(kctx); err != nil {
+			return nil, err
+		}
+	}
+	if len(list) > 0 && len(c.Queue)+len(c.Stream)+len(c.Exchange) == 0 {
+		return list, nil
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return append(list, c.completed()...), nil
+}
+
+// completed are the sources that the flags name, with all that they say of them.
+func (c *sourceFlags) completed() []reading {
+	list := c.readings()
+	for i := range list {
+		c.complete(&list[i].cfg)
+		list[i].spool = spoolFlags{c.Spool, int64(c.SpoolSize), c.SpoolDropOldest}
+	}
+	return list
 }
 
 // distinct refuses two sources of one name.
@@ -193,19 +229,26 @@ func what(cfg broker.Config) string {
 	return fmt.Sprintf("queue %q", cfg.Queue)
 }
 
-// openSpool opens the folder of one of so many sources. Of several each has one of its own below
-// --spool, and a part of its size.
-func (c *serveCmd) openSpool(name string, of int, std stdio) (*spool.Spool, error) {
-	folder, size := c.Spool, int64(c.SpoolSize)
+// spoolFlags say where messages are kept on disk. "": nowhere.
+type spoolFlags struct {
+	folder     string
+	size       int64
+	dropOldest bool
+}
+
+// open opens the folder of one of so many sources. Of several each has one of its own below the
+// folder, and a part of its size.
+func (f spoolFlags) open(name string, of int, log *slog.Logger) (*spool.Spool, error) {
+	folder, size := f.folder, f.size
 	if of > 1 {
 		folder, size = filepath.Join(folder, name), max(size/int64(of), spool.MinMaxBytes)
 	}
-	return spool.Open(folder, spool.Config{MaxBytes: size, DropOldest: c.SpoolDropOldest, Logger: c.logger(std.err)})
+	return spool.Open(folder, spool.Config{MaxBytes: size, DropOldest: f.dropOldest, Logger: log})
 }
 
 // publishing adds to a status a shell command that puts one message with a header where the
 // explorer sees it.
-func (c *serveCmd) publishing(exchange, key string) func(source.Status) source.Status {
+func (c *sourceFlags) publishing(exchange, key string) func(source.Status) source.Status {
 	command := fmt.Sprintf(
 		`rabbitmqadmin publish exchange=%s routing_key=%s payload='hello' properties='{"headers":{"tenant":"acme"}}'`,
 		snippet.ShellWord(exchange),

@@ -162,7 +162,7 @@ log.file.level = info
 `, n.port, n.tlsPort, n.CA.File(n.dir), certFile, keyFile, n.httpPort, o.Config)
 	files := map[string]string{
 		"rabbitmq.conf":   config,
-		"enabled_plugins": "[rabbitmq_management,rabbitmq_auth_mechanism_ssl].\n",
+		"enabled_plugins": "[rabbitmq_management,rabbitmq_auth_mechanism_ssl,rabbitmq_jms_topic_exchange].\n",
 		"env.conf":        "",
 	}
 	if o.Advanced != "" {
