@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -226,7 +227,8 @@ func (c *conversation) startOk(a *wire.Arguments) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := c.peer
-	p.Product, p.Version = text(properties, "product"), text(properties, "version")
+	p.Product = text(properties, "product")
+	p.Version = cmp.Or(text(properties, "version"), text(properties, "product_version")) // py-amqp's name
 	p.Name = text(properties, "connection_name")
 	p.Mechanism, p.User = mechanism, user
 }
