@@ -128,6 +128,20 @@ document.addEventListener("pointerdown", (event) => {
 
 on("click", "#mark", () => import("./marks.js").then((marks) => marks.mark($("#inspector article").dataset.seq)));
 
+// A file that is dropped anywhere is read as bytes from elsewhere.
+document.addEventListener("dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());
+document.addEventListener("drop", (event) => {
+  if (!event.dataTransfer?.files.length || event.target.matches?.("input[type=file]")) return;
+  event.preventDefault();
+  const form = document.createElement("form");
+  Object.assign(form, { method: "post", enctype: "multipart/form-data", action: $("#inspect").href, hidden: true });
+  const file = document.createElement("input");
+  Object.assign(file, { type: "file", name: "file", files: event.dataTransfer.files });
+  form.append(file);
+  document.body.append(form);
+  form.submit();
+});
+
 on("change", "#display input", (_, field) => set(field.name, field.value));
 for (const [name, value] of Object.entries(remembered())) {
   const field = $(`#display [name="${CSS.escape(name)}"][value="${CSS.escape(String(value))}"]`);

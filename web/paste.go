@@ -5,12 +5,10 @@ import (
 	"compress/flate"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/a-h/templ"
 
@@ -40,6 +38,7 @@ func badPaste(sentence string) error { return &sentenceError{errPaste, sentence}
 type paste struct {
 	data []byte
 	text string // as typed; "" when it was a file or in an address
+	how  string // how the bytes were given: readHex and the like
 }
 
 // servePaste shows bytes from elsewhere as the inspector shows a message's. They
@@ -61,10 +60,13 @@ func (s *Server) servePaste(w http.ResponseWriter, r *http.Request) error {
 	var p paste
 	switch {
 	case digits != "":
+		p.how = readHex
 		p.data, err = fromHex(digits)
 	case v.Get("base64") != "":
+		p.how = readBase64
 		p.data, err = fromBase64(v.Get("base64"))
 	case v.Get(packedParam) != "":
+		p.how = v.Get("read")
 		p.data, err = unpack(v.Get(packedParam))
 	}
 	return s.pastePage(w, r, req, p, v.Get("as"), err)
@@ -107,7 +109,7 @@ func (s *Server) servePasteUpload(w http.ResponseWriter, r *http.Request) error 
 		l := address.Links{
 			Base:   s.base,
 			State:  address.State{Dialect: req.Dialect},
-			Pasted: url.Values{packedParam: {packed}}.Encode(),
+			Pasted: pasted(packed, p.how, ""),
 		}
 		http.Redirect(w, r, l.Opened(address.Key{}, func(*address.State) {}), http.StatusSeeOther)
 		return nil
@@ -145,53 +147,16 @@ func readUpload(w http.ResponseWriter, r *http.Request) (p paste, dialect string
 				break
 			}
 			p.text = string(b)
-			if p.data, err = fromText(p.text); err != nil {
+			if p.data, p.how, err = fromText(p.text); err != nil {
 				return p, dialect, err
 			}
 		case "file":
 			if len(b) > 0 {
-				p.data, p.text = fromFile(b), ""
+				p.text = ""
+				p.data, p.how = fromFile(b)
 			}
 		}
 	}
-}
-
-// fromText reads hex where all characters allow it, and base64 otherwise.
-func fromText(text string) ([]byte, error) {
-	if b, err := fromHex(text); err == nil {
-		return b, nil
-	}
-	b, err := fromBase64(text)
-	if err != nil {
-		return nil, badPaste("These characters are neither hex nor base64.")
-	}
-	return b, nil
-}
-
-func fromHex(text string) ([]byte, error) {
-	b, err := hex.DecodeString(strings.TrimPrefix(strings.Join(strings.Fields(text), ""), "0x"))
-	if err != nil {
-		return nil, badPaste("These characters are not hex.")
-	}
-	return b, nil
-}
-
-func fromBase64(text string) ([]byte, error) {
-	packed := strings.NewReplacer("-", "+", "_", "/").
-		Replace(strings.TrimRight(strings.Join(strings.Fields(text), ""), "="))
-	b, err := base64.RawStdEncoding.DecodeString(packed)
-	if err != nil {
-		return nil, badPaste("These characters are not base64.")
-	}
-	return b, nil
-}
-
-// fromFile takes a file that holds hex as its bytes, and any other as it is.
-func fromFile(b []byte) []byte {
-	if decoded, err := fromHex(string(b)); err == nil {
-		return decoded
-	}
-	return b
 }
 
 func pack(data []byte) string {
@@ -230,10 +195,12 @@ func (s *Server) pastePage(w http.ResponseWriter, r *http.Request, req request, 
 	page := s.frame(&req)
 	page.Title = "Inspect bytes"
 	form := views.Paste{MaxBytes: maxPaste, Text: p.text}
-	if err == nil && isCapture(p.data) {
+	if err == nil && isCSV(p.data) {
+		err = badPaste("This is the explorer's CSV, which has values and no bytes: export JSON lines, zip or pcapng.")
+	} else if err == nil && isCapture(p.data) {
 		form.Found, err = s.pastedCapture(r.Context(), page.Links, p.data)
 	} else if err == nil && len(p.data) > 0 {
-		form.Opened, form.Listing, err = s.openPasted(page, req, p.data, as)
+		form.Opened, form.Listing, err = s.openPasted(page, req, p, as)
 	}
 	for _, d := range fieldtable.Dialects() {
 		form.Dialects = append(form.Dialects, opened.DialectOption{
@@ -262,18 +229,15 @@ func (s *Server) pastePage(w http.ResponseWriter, r *http.Request, req request, 
 func (s *Server) openPasted(
 	page shell.Frame,
 	req request,
-	data []byte,
+	p paste,
 	as string,
 ) (*opened.Opened, *views.Listing, error) {
+	data := p.data
 	packed := pack(data)
 	const table, header = "field table", "content header"
 	links := func(as string) address.Links {
 		l := page.Links
-		v := url.Values{packedParam: {packed}}
-		if as != "" {
-			v.Set("as", as)
-		}
-		l.Pasted = v.Encode()
+		l.Pasted = pasted(packed, p.how, as)
 		return l
 	}
 	o := opened.Options{Dialect: req.dialect, Now: page.Now, TraceURL: s.cfg.TraceURL}
@@ -293,11 +257,14 @@ func (s *Server) openPasted(
 		}
 		m.Properties, m.PropertiesErr = properties(ch)
 		m.BodySize = ch.BodySize()
-		o.Pasted = &opened.Pasted{Size: len(data), As: header, Other: table}
+		o.Pasted = &opened.Pasted{Size: len(data), As: header, How: p.how, Other: table}
 		as = "header"
 	} else {
 		m.Headers, m.HasHeaders = data, true
-		o.Pasted = &opened.Pasted{Size: len(data), As: table}
+		o.Pasted = &opened.Pasted{Size: len(data), As: table, How: p.how}
+		if whole := withLength(data); !tableFits(data) && fieldtable.View(whole, req.dialect).Valid() == nil {
+			m.Headers, o.Pasted.As = whole, "field table without its length"
+		}
 		if possible {
 			o.Pasted.Other = header
 		}
@@ -325,6 +292,25 @@ func (s *Server) openPasted(
 	s.fullDecodes.Add(1)
 	in := opened.Build(m, o)
 	return &in, nil, nil
+}
+
+// withLength puts the length that data has before it.
+func withLength(data []byte) []byte {
+	whole := binary.BigEndian.AppendUint32(nil, uint32(len(data))) // #nosec G115 -- at most maxPaste
+	return append(whole, data...)
+}
+
+// pasted are the parameters that hold bytes: packed, how they were given, and what they are read
+// as.
+func pasted(packed, how, as string) string {
+	v := url.Values{packedParam: {packed}}
+	if how != "" {
+		v.Set("read", how)
+	}
+	if as != "" {
+		v.Set("as", as)
+	}
+	return v.Encode()
 }
 
 // tableFits reports whether the first four bytes are the length of the rest.

@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"context"
-	"net/url"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/views"
@@ -16,12 +15,11 @@ const (
 	maxFoundLinks = 256 << 10 // octets of all the addresses that open them
 )
 
-// isCapture reports whether data is a packet capture, not compressed: of a compressed one little
-// would say how much is in it.
+// isCapture reports whether data is a packet capture or an export of messages, not compressed as a
+// whole: of a compressed one little would say how much is in it.
 func isCapture(data []byte) bool {
 	f, err := capture.New("", bytes.NewReader(data), int64(len(data)))
-	return err == nil && !bytes.HasPrefix(data, []byte("\x1f\x8b")) &&
-		(f.Format() == capture.Pcap || f.Format() == capture.Pcapng)
+	return err == nil && f.Format() != 0 && !bytes.HasPrefix(data, []byte("\x1f\x8b"))
 }
 
 // pastedCapture lists the messages of a packet capture, each with a link that carries its content
@@ -34,7 +32,7 @@ func (s *Server) pastedCapture(ctx context.Context, links address.Links, data []
 	}
 	a := archive.New(archive.Config{MaxBytes: 8 * maxPaste, BodyLimit: -1, Dialect: s.dialect(s.sources.View())})
 	report, err := f.Read(ctx, capture.Config{Archive: a})
-	found := &views.Found{Notes: report.Notes()}
+	found := &views.Found{Kind: kindOf(f.Format()), Notes: report.Notes()}
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err
@@ -53,7 +51,7 @@ func (s *Server) pastedCapture(ctx context.Context, links address.Links, data []
 		if packed := pack(header); len(packed) <= maxPasteParam && size+len(packed) <= maxFoundLinks {
 			size += len(packed)
 			l := links
-			l.Pasted = url.Values{packedParam: {packed}, "as": {"header"}}.Encode()
+			l.Pasted = pasted(packed, readPerhaps, "header")
 			one.URL = l.Opened(address.Key{}, func(*address.State) {})
 		}
 		found.Messages = append(found.Messages, one)

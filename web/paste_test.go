@@ -104,7 +104,7 @@ func TestInspectAContentHeader(t *testing.T) {
 	r := f.get("/inspect?hex="+hex.EncodeToString(payload)).
 		want(http.StatusOK).
 		wantText("read as a content header", "content_type", "text/plain", "tenant", "1 field")
-	other, _ := attr(find(r.html(), "href", "/inspect?as=table&z="+pack(payload)), "href")
+	other, _ := attr(find(r.html(), "href", "/inspect?as=table&read=hex&z="+pack(payload)), "href")
 	if other == "" {
 		t.Fatal("no link to read it as a table")
 	}
@@ -153,7 +153,10 @@ func TestInspectKeepsTheBytesInItsLinks(t *testing.T) {
 func TestUpload(t *testing.T) {
 	f := newFixture(t)
 	encoded := table("tenant", "acme")
+	dump := hex.Dump(encoded)
 	for name, fields := range map[string][]string{
+		"hexdump":        {"bytes", dump},
+		"hexdump file":   {"file", dump},
 		"hex":            {"bytes", hex.EncodeToString(encoded)},
 		"base64":         {"bytes", base64.StdEncoding.EncodeToString(encoded) + "\r\n"},
 		"file":           {"bytes", "", "file", string(encoded)},
@@ -162,12 +165,19 @@ func TestUpload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := f.in(t)
+			read, said := "", "Nothing of it is stored"
+			switch name {
+			case "hexdump", "hexdump file":
+				read, said = "read=hexdump&", "Given as hexdump."
+			case "hex", "file of hex":
+				read, said = "read=hex&", "Given as hex."
+			case "base64":
+				read, said = "read=base64&", "Given as base64."
+			}
 			r := f.send(nil, append(slices.Clone(fields), "dialect", "lenient")...).
 				want(http.StatusSeeOther).
-				wantHeader("Location", "/inspect?z="+pack(encoded))
-			if f.get(r.Header.Get("Location")).want(http.StatusOK); t.Failed() {
-				t.Error(name)
-			}
+				wantHeader("Location", "/inspect?"+read+"z="+pack(encoded))
+			f.get(r.Header.Get("Location")).want(http.StatusOK).wantText(said, "acme")
 		})
 	}
 	f.send(nil, "file", string(encoded), "dialect", "rabbitmq").

@@ -251,6 +251,7 @@ var parameters = [...]Parameter{
 	{Name: "with", Meaning: "older or newer: the nearest of the same routing key", Pages: OnCompare},
 	{Name: "base64", Meaning: "the bytes, as base64", Pages: OnPaste},
 	{Name: "z", Meaning: "the bytes, deflated, as base64", Pages: OnPaste},
+	{Name: "read", Meaning: "what the bytes were given as: hex, hexdump, base64, export", Pages: OnPaste},
 	{Name: "as", Meaning: "what the bytes are: header, table", Pages: OnPaste},
 }
 

@@ -36,6 +36,7 @@ type Options struct {
 type Pasted struct {
 	Size int
 	As   string // what they are read as, in words: "field table"
+	How  string // how they were given: "hex", "hexdump", "base64"; "" = as they are
 	// Other is the other thing they can be read as, and OtherURL leads there; "" = nothing.
 	Other, OtherURL string
 }
