@@ -275,7 +275,7 @@ func (s *Server) dialect(v sources.View) *fieldtable.Dialect {
 	switch {
 	case s.cfg.Dialect != nil:
 		return s.cfg.Dialect
-	case v.Status().Broker().Product == source.BrokerJ:
+	case v.Broker().Product == source.BrokerJ:
 		return fieldtable.QpidJava()
 	}
 	return fieldtable.Lenient()

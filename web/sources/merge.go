@@ -80,7 +80,7 @@ func (f flow) wants() bool { return f.found == nil || len(f.found) == 0 && f.nex
 
 // least is how many matches of each source are looked for first. With many sources most of what is
 // looked for beyond that would not be shown.
-const least = 4
+const least = 2
 
 // merge is a page over several sources: each time the newest of the next messages of all, or the
 // oldest. What is shown of a source is in its own order whatever its clock has done.
@@ -109,7 +109,7 @@ func (v View) merge(ctx context.Context, f *query.Filter, r Request) (p Page, _ 
 		return err
 	}
 	for i := range flows {
-		flows[i].more = max(least, 2*limit/len(flows))
+		flows[i].more = max(least, limit/len(flows)+1)
 	}
 	// heads has the next match of each source found, as far as there is one and time for it.
 	heads := func() (ok bool, err error) {

@@ -9,8 +9,9 @@ import (
 )
 
 // status is the state of a source together with what is kept of it.
-func (v View) status(i int) source.Status {
-	stats := v.members[i].Archive.Stats()
+func (v View) status(i int) source.Status { return v.statusWith(i, v.members[i].Archive.Stats()) }
+
+func (v View) statusWith(i int, stats archive.Stats) source.Status {
 	status := v.members[i].Status()
 	status.Kept = source.Kept{
 		Messages: stats.Stored - stats.Evicted,
@@ -34,7 +35,8 @@ type Named struct {
 func (v View) Statuses() []Named {
 	list := make([]Named, len(v.members))
 	for i, m := range v.members {
-		list[i] = Named{m.Name, v.status(i), m.Archive.Stats()}
+		stats := m.Archive.Stats()
+		list[i] = Named{m.Name, v.statusWith(i, stats), stats}
 	}
 	return list
 }
@@ -46,6 +48,18 @@ func (v View) Status() source.Status {
 		return v.status(0)
 	}
 	return together(v.Statuses())
+}
+
+// Broker is that of all sources of v; the zero Broker where they have several.
+func (v View) Broker() (b source.Broker) {
+	for i, m := range v.members {
+		s := m.Status()
+		if i > 0 && s.Broker() != b {
+			return source.Broker{}
+		}
+		b = s.Broker()
+	}
+	return b
 }
 
 // together sums up.
