@@ -145,6 +145,13 @@ func sameAnswers(t *testing.T, s archive.Snapshot, q *Filter, o *Operand, r Page
 		}
 		return []any{h.Counts, h.Series, h.Other, h.None, h.Start, h.Width, h.Matched, h.Damaged, err}
 	}
+	top := func(r PageRequest, descending bool) []any {
+		r.Limit = min(r.Limit, 20)
+		p, err := q.Top(t.Context(), s, r, o, descending)
+		return []any{seqs(p.Messages), p.Matched, p.Damaged, p.Complete, err}
+	}
+	same("the top", top(r, true), top(plain, true))
+	same("the bottom", top(r, false), top(plain, false))
 	same("the histogram", histogram(r, nil), histogram(plain, nil))
 	same("the histogram by value", histogram(r, o), histogram(plain, o))
 }

@@ -24,16 +24,7 @@ func Sort(messages []archive.Message, by *Operand, descending bool, d *fieldtabl
 	for i, m := range messages {
 		rows[i] = row{m, by.sortKey(m, d, &scratch)}
 	}
-	slices.SortStableFunc(rows, func(a, b row) int {
-		if a.key.class == sortAbsent || b.key.class == sortAbsent {
-			return cmp.Compare(b.key.class, a.key.class)
-		}
-		c := a.key.compare(&b.key)
-		if descending {
-			return -c
-		}
-		return c
-	})
+	slices.SortStableFunc(rows, func(a, b row) int { return a.key.order(&b.key, descending) })
 	sorted := make([]archive.Message, len(rows))
 	for i := range rows {
 		sorted[i] = rows[i].message
@@ -117,6 +108,17 @@ func scaledKey(digits []byte, scale int) sortKey {
 		n.exp -= scale
 	}
 	return sortKey{class: sortNumber, number: n}
+}
+
+// order is compare, turned round if descending, but for no value: it comes last either way.
+func (k *sortKey) order(with *sortKey, descending bool) int {
+	if k.class == sortAbsent || with.class == sortAbsent {
+		return cmp.Compare(min(with.class, 1), min(k.class, 1))
+	}
+	if descending {
+		return with.compare(k)
+	}
+	return k.compare(with)
 }
 
 func (k *sortKey) compare(with *sortKey) int {

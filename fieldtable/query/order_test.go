@@ -154,3 +154,35 @@ func randomProperties(r *rand.Rand, table []byte) []wire.Property {
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:r.Intn(len(all)+1)]
 }
+
+// Top finds what comes first when everything is sorted, whatever is matched, damaged or evicted.
+func TestTopIsTheFirstOfAllSorted(t *testing.T) {
+	r := rand.New(rand.NewSource(22))
+	a := archive.New(archive.Config{MaxBytes: 512 << 10, SegmentBytes: 32 << 10})
+	for i := range 3000 {
+		m := columnMessage(r, i)
+		appendMessage(a.Writer(), &m)
+	}
+	s := a.Snapshot()
+	for range 40 {
+		q := compile(t, columnFilter(r, 1, 3000))
+		by := operand(t, pick(r, "u", "a", "$message_id", "$timestamp", "$received", "$seq", "$size", "a[*]", `"t".u`))
+		req := PageRequest{Limit: 1 + r.Intn(50), IncludeDamaged: r.Intn(2) == 0, Budget: time.Hour}
+		descending := r.Intn(2) == 0
+		all := req
+		all.Limit = 5000
+		page, err := q.Page(t.Context(), s, all) // newest first
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := seqs(Sort(page.Messages, by, descending, nil))
+		want = want[:min(len(want), req.Limit)]
+		got, err := q.Top(t.Context(), s, req, by, descending)
+		if err != nil || !slices.Equal(seqs(got.Messages), want) || got.Next != 0 {
+			t.Fatalf("%s by %s, falling %v: %d, want %d; %v", q, by, descending, seqs(got.Messages), want, err)
+		}
+		if by.String() != "$seq" && (got.Matched != page.Matched || got.Damaged != page.Damaged || !got.Complete) {
+			t.Fatalf("%s by %s: %d matched, %d damaged, complete %v", q, by, got.Matched, got.Damaged, got.Complete)
+		}
+	}
+}

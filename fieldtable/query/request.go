@@ -25,7 +25,7 @@ type PageRequest struct {
 	// is not Dialect, shapes cannot be used and every message is read.
 	ArchiveDialect *fieldtable.Dialect
 
-	// The rest is for Page only.
+	// The rest is for Page and Top only.
 
 	// Limit is how many messages to return at most; 0: 100.
 	Limit int

@@ -95,6 +95,9 @@ func (w *scanWorker) run(t *stretch) {
 			read = true
 		case Damaged:
 			w.damaged++
+			if w.request.IncludeDamaged {
+				w.collector.message(t.segment.At(i))
+			}
 		}
 		if read && w.stops() {
 			return
@@ -157,8 +160,7 @@ func (w *scanWorker) readOpen(t *stretch, all []truths) {
 		case truth&read != 0:
 			unread++
 		case truth != isYes:
-			all[i] = isNo
-			w.damaged++
+			all[i] = w.undecided()
 		}
 	}
 	w.answers.answered += t.len() - uint64(unread) // #nosec G115 -- at most as many
@@ -178,12 +180,17 @@ func (w *scanWorker) readOpen(t *stretch, all []truths) {
 			truth = w.readOne(t, i, all[i])
 		}
 		if truth.verdict() == Damaged {
-			truth = isNo
-			w.damaged++
+			truth = w.undecided()
 		}
 		all[i] = truth
 		over = over || w.stops()
 	}
+}
+
+// undecided counts a message that damage leaves open, and says whether it is shown.
+func (w *scanWorker) undecided() truths {
+	w.damaged++
+	return truthOf(w.request.IncludeDamaged)
 }
 
 // readOne decides message i of t, of which columns have told these truths.
@@ -203,7 +210,7 @@ func (w *scanWorker) readOne(t *stretch, i int, told truths) truths {
 // wholeShapes answers for a whole segment by the counts of its shapes, if all are
 // decided.
 func (w *scanWorker) wholeShapes(t *stretch) bool {
-	if !w.shaped || t.timed || t.lo > 0 || t.hi < t.segment.Len() {
+	if !w.shaped || t.timed || w.request.IncludeDamaged || t.lo > 0 || t.hi < t.segment.Len() {
 		return false
 	}
 	counts := t.shapeCounts()
