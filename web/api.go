@@ -27,14 +27,14 @@ func (s *Server) serveMessagesJSON(w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	v := req.view
-	p, err := v.Find(r.Context(), req.filter, req.within())
+	p, err := req.find(r.Context())
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
 	b := []byte(`{"messages":[`)
 	var scratch query.Scratch
-	for i, m := range req.sorted(p.Messages) {
+	for i, m := range p.Messages {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -48,7 +48,7 @@ func (s *Server) serveMessagesJSON(w http.ResponseWriter, r *http.Request) error
 	}
 	b = append(b, ']')
 	b = strconv.AppendUint(typedjson.AppendMember(b, "matched"), p.Matched, 10)
-	b = strconv.AppendUint(typedjson.AppendMember(b, "scanned"), p.Scanned+p.Skipped, 10)
+	b = strconv.AppendUint(typedjson.AppendMember(b, "scanned"), p.Scanned+p.Skipped+p.Answered, 10)
 	b = strconv.AppendUint(typedjson.AppendMember(b, "damaged"), p.Damaged, 10)
 	b = typedjson.AppendMember(b, "next")
 	b = s.appendNext(b, &req, p.Next)
@@ -86,6 +86,12 @@ func appendExplain(b []byte, e query.Explain, notes []query.Note) []byte {
 	b = strconv.AppendInt(typedjson.AppendMember(b, "shapes_matched"), int64(e.ShapesMatched), 10)
 	b = strconv.AppendUint(typedjson.AppendMember(b, "scanned"), e.Scanned, 10)
 	b = strconv.AppendUint(typedjson.AppendMember(b, "skipped"), e.Skipped, 10)
+	b = strconv.AppendUint(typedjson.AppendMember(b, "answered"), e.Answered, 10)
+	b = append(typedjson.AppendMember(b, "columns"), '[')
+	for _, c := range e.Columns {
+		b = typedjson.AppendOctets(typedjson.AppendNext(b), []byte(c))
+	}
+	b = append(b, ']')
 	b = strconv.AppendUint(typedjson.AppendMember(b, "damaged"), e.Damaged, 10)
 	b = strconv.AppendInt(typedjson.AppendMember(b, "bytes_read"), e.BytesRead, 10)
 	b = strconv.AppendUint(typedjson.AppendMember(b, "decoded"), e.Decoded, 10)

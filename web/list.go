@@ -84,7 +84,10 @@ func (s *Server) listPage(ctx context.Context, req request, selected archive.Mes
 		}
 		return p, nil
 	}
-	found, err := v.Find(ctx, req.filter, req.within())
+	if req.by != nil { // of everything that matches
+		req.Before, req.After, req.Oldest, req.under, req.over = "", "", false, nil, nil
+	}
+	found, err := req.find(ctx)
 	if err != nil {
 		return p, err
 	}
@@ -96,7 +99,7 @@ func (s *Server) listPage(ctx context.Context, req request, selected archive.Mes
 	if err != nil {
 		return p, err
 	}
-	if !selected.IsZero() && req.Before == "" && !req.ascending() && !contains(shown, selected) {
+	if !selected.IsZero() && req.by == nil && req.Before == "" && !req.ascending() && !contains(shown, selected) {
 		req.under = v.Above(selected)
 		req.Before, p.Bar.Live = s.before(&req, req.under), false
 		if found, err = v.Find(ctx, req.filter, req.within()); err != nil {
@@ -122,15 +125,12 @@ func (s *Server) listPage(ctx context.Context, req request, selected archive.Mes
 		Cut:        len(shown) < len(found.Messages),
 		Total:      p.Broker.Kept.Messages,
 		Selected:   opened,
-		Incomplete: !found.Complete && len(found.Messages) < req.limit,
+		Incomplete: !found.Complete && (req.by != nil || len(found.Messages) < req.limit),
 		Last:       last,
 		Sourced:    s.together(&req),
 	}
 	if found.Next != nil {
 		p.List.Older = s.before(&req, found.Next)
-	}
-	if req.by != nil {
-		p.List.Rows = inOrder(v, rows, req.sorted(shown))
 	}
 	p.List.Columns = columns(req.Columns, p.List.Rows)
 	from := req.over // where the page begins
@@ -139,7 +139,7 @@ func (s *Server) listPage(ctx context.Context, req request, selected archive.Mes
 			from = v.End()
 		}
 	}
-	if len(shown) > 0 && (p.List.Cut || req.ascending()) {
+	if len(shown) > 0 && req.by == nil && (p.List.Cut || req.ascending()) {
 		p.List.Older = ""
 		if older := v.Lowest(shown, from); v.Reaches(older) {
 			p.List.Older = s.before(&req, older)
@@ -218,16 +218,6 @@ func (f fitting) fit(
 		return ms[len(ms)-len(l.Rows):], l.Rows, err
 	}
 	return ms[:len(l.Rows)], l.Rows, err
-}
-
-// inOrder puts the rows of messages in their order.
-func inOrder(v sources.View, rows []listing.Row, ms []archive.Message) []listing.Row {
-	place := make(map[address.Key]int, len(ms))
-	for i, m := range ms {
-		place[address.Key(v.Key(m))] = i
-	}
-	slices.SortFunc(rows, func(a, b listing.Row) int { return place[a.Key()] - place[b.Key()] })
-	return rows
 }
 
 // notes say why nothing matches. What they propose stands in links whole, so that a long filter has

@@ -42,7 +42,7 @@ func (s *Server) summarise(
 func (s *Server) summaryOfPage(
 	ctx context.Context, v sources.View, req request, found sources.Page,
 ) (sources.Summary, error) {
-	whole := !req.filter.MatchesAll() && !req.Damaged && req.Facet == "" &&
+	whole := !req.filter.MatchesAll() && !req.Damaged && req.Facet == "" && req.by == nil &&
 		req.under == nil && req.over == nil && req.From.IsZero() && req.To.IsZero()
 	if whole {
 		if sum, ok := v.Whole(found); ok {

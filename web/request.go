@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -169,12 +170,13 @@ func dialectParam(name string) (*fieldtable.Dialect, error) {
 // ascending reports whether the messages wanted are those next to After, and not the newest.
 func (r *request) ascending() bool { return r.Before == "" && (r.After != "" || r.Oldest) }
 
-// sorted puts the messages of a page in the order asked for.
-func (r *request) sorted(ms []archive.Message) []archive.Message {
+// find is the page that the request asks for: of all that match, in the order of a column, if it
+// names one.
+func (r *request) find(ctx context.Context) (sources.Page, error) {
 	if r.by == nil {
-		return ms
+		return r.view.Find(ctx, r.filter, r.within())
 	}
-	return query.Sort(ms, r.by, r.Sort.Desc, r.dialect)
+	return r.view.Top(ctx, r.filter, r.within(), r.by, r.Sort.Desc)
 }
 
 // within is what the request asks for, as the sources are asked.

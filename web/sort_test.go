@@ -9,7 +9,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
-// A page is put in order by a column: typed, stable, what has no value last.
+// All messages are put in order by a column: typed, of equal ones the newest first, what has no value
+// last.
 func TestSortedPage(t *testing.T) {
 	f := newFixture(t)
 	value := func(set func(e *encode.Encoder)) {
@@ -43,14 +44,35 @@ func TestSortedPage(t *testing.T) {
 			if got := fmt.Sprint(r.rows()); got != want {
 				t.Errorf("%s: %s, want %s", query, got, want)
 			}
-			r.wantText("1 – 17", "Go live")
+			r.wantText("the 17 messages that come first of all", "Go live")
 			if find(r.html(), "data-url", "/live?cols=n") != nil {
 				t.Error("new messages would be put above a page in another order")
 			}
 		})
 	}
-	if got := fmt.Sprint(f.get("/?cols=n&sort=n:desc&limit=3").rows()); got != "[17 15 16]" {
-		t.Errorf("the newest three: %s", got)
+	for query, want := range map[string]string{
+		"sort=n:desc":              "[2 11 7]",
+		"sort=n":                   "[14 13 10]",
+		"sort=n:desc&before=5":     "[2 11 7]",
+		"sort=$seq":                "[1 2 3]",
+		"sort=$received:desc":      "[17 16 15]",
+		"q=n%3C100&sort=n:desc":    "[2 11 9]",
+		"q=type(n)%3DI&sort=n:asc": "[9 1]",
+	} {
+		t.Run("three by "+query, func(t *testing.T) {
+			r := f.in(t).get("/?limit=3&cols=n&" + query)
+			if got := fmt.Sprint(r.rows()); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			if find(r.html(), "rel", "next") != nil {
+				t.Error("there is a next page")
+			}
+		})
+	}
+	for _, path := range []string{"$seq", "$received"} {
+		if find(f.get("/").html(), "title", "Sort all messages by "+path) == nil {
+			t.Errorf("no head sorts by %s", path)
+		}
 	}
 	r := f.get("/?cols=n&sort=n:desc").wantText(`aria-sort="descending"`)
 	head := find(r.html(), "aria-sort", "descending")

@@ -135,10 +135,11 @@ func (l Links) Facets() func(operand string) string {
 	return l.around(at, q, "facet")
 }
 
-// Sort is the current page in another order.
+// Sort is the list in another order, of everything that matches.
 func (l Links) Sort(by Sort) string {
 	at, q := l.stay()
 	q.Sort = by
+	q.Before, q.After, q.Oldest = "", "", false
 	return l.url(at, q)
 }
 

@@ -27,6 +27,9 @@ type Page struct {
 	Next Position
 }
 
+// defaultLimit is that of query.PageRequest.
+const defaultLimit = 100
+
 // page is a page in the order of the request.
 func (v View) page(ctx context.Context, f *query.Filter, r Request) (Page, error) {
 	r.Budget = cmp.Or(r.Budget, v.set.Budget)
@@ -87,7 +90,7 @@ const least = 2
 func (v View) merge(ctx context.Context, f *query.Filter, r Request) (p Page, _ error) {
 	begun := v.set.Now()
 	budget := cmp.Or(r.Budget, query.DefaultBudget)
-	limit := cmp.Or(max(r.Limit, 0), 100)
+	limit := cmp.Or(max(r.Limit, 0), defaultLimit)
 	p.Filter, p.Keys = f.String(), f.Keys()
 	var scratch query.Scratch
 	flows := make([]flow, len(v.members))
@@ -204,6 +207,12 @@ func add(to *query.Explain, of query.Explain, first bool) {
 	}
 	to.Scanned += of.Scanned
 	to.Skipped += of.Skipped
+	to.Answered += of.Answered
+	for _, c := range of.Columns {
+		if !slices.Contains(to.Columns, c) {
+			to.Columns = append(to.Columns, c)
+		}
+	}
 	to.Damaged += of.Damaged
 	to.BytesRead += of.BytesRead
 	to.Decoded += of.Decoded
