@@ -86,7 +86,7 @@ const maxNamesBytes = 90_000
 // room is most, less what the links take that stand on every page: the longer they are, the fewer
 // there can be.
 func room(most int, links address.Links) int {
-	return max(most/8, most-24*len(links.Latest()))
+	return max(most/12, most-24*len(links.Latest()))
 }
 
 // maxFacetBytes is how much of a page the values take, drawn.

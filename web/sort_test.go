@@ -9,8 +9,8 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/encode"
 )
 
-// All messages are put in order by a column: typed, of equal ones the newest first, what has no value
-// last.
+// All messages are put in order by a column: typed, of equal ones the newest first, what has no
+// value last.
 func TestSortedPage(t *testing.T) {
 	f := newFixture(t)
 	value := func(set func(e *encode.Encoder)) {
