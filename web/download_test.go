@@ -1,6 +1,7 @@
 package web
 
 import (
+	"archive/zip"
 	"bytes"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/specimens"
 	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/web/capture"
 )
 
 func specimenPayload(s specimens.Specimen) []byte {
@@ -51,6 +53,50 @@ func TestDownloadsAreByteForByte(t *testing.T) {
 			t.Errorf("%s: headers are %x, want %x", s.Name, r.body, encoded)
 		}
 	}
+}
+
+// One message as a file is what an export of it alone holds, and replay reads it back.
+func TestDownloadWhole(t *testing.T) {
+	f := newFixture(t)
+	f.add(message{key: "other"})
+	f.add(message{key: "orders", headers: table("tenant", "acme"), body: []byte("hello")})
+	r := f.get("/m/2/message.zip").want(http.StatusOK).wantHeader("Content-Type", "application/zip").
+		wantHeader("Content-Disposition", `attachment; filename="headerglass-2-message.zip"`)
+	z, err := zip.NewReader(bytes.NewReader(r.body), int64(len(r.body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, file := range z.File {
+		names = append(names, file.Name)
+	}
+	if got, want := fmt.Sprint(z.Comment, names), "headerglass: message 2[000002/message.json "+
+		"000002/headers.bin 000002/content-header.bin 000002/body.bin]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	file, err := capture.New("one", bytes.NewReader(r.body), int64(len(r.body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := archive.New(archive.Config{})
+	if _, err := file.Read(t.Context(), capture.Config{Archive: again, BodyLimit: 100}); err != nil {
+		t.Fatal(err)
+	}
+	was, err := f.archive.Snapshot().Get(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := again.Snapshot().Get(1)
+	if err != nil || !bytes.Equal(is.Header().Payload(), was.Header().Payload()) || string(is.Body()) != "hello" {
+		t.Errorf("%v, %x, %q", err, is.Header().Payload(), is.Body())
+	}
+	f.get("/m/3/message.zip").want(http.StatusNotFound)
+	if page := f.get("/m/2", "Accept", "text/html").want(http.StatusOK); !bytes.Contains(page.body,
+		[]byte(`href="/m/2/message.zip"`)) {
+		t.Error("the page does not offer it")
+	}
+	f.cfg.NoExports = true // of many; single messages can still be had
+	f.get("/m/2/message.zip").want(http.StatusOK)
 }
 
 func TestDownloadHeaders(t *testing.T) {

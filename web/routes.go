@@ -39,6 +39,7 @@ func (s *Server) routes() []route {
 		{path: address.PathMessage + "/headers.bin", scoped: true, answers: "its header table", get: s.serveHeaders},
 		{path: address.PathMessage + "/content-header.bin", scoped: true, answers: "its content header", get: s.serveContentHeader},
 		{path: address.PathMessage + "/body.bin", scoped: true, answers: "its body", get: s.serveBody},
+		{path: address.PathMessage + "/message.zip", scoped: true, answers: "all of it", get: s.serveWhole},
 		{path: address.PathCompare, answers: "messages side by side", get: s.serveCompare, work: 8 << 20},
 		{path: address.PathPaste, answers: "pasted bytes", get: s.servePaste, post: s.servePasteUpload,
 			work: 8 << 20},

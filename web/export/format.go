@@ -66,10 +66,15 @@ type Selection struct {
 	Count int
 	// More: older ones match too, and were left out because of a limit.
 	More bool
+	// Alone: it is one message that was asked for by its number, Last.
+	Alone bool
 }
 
 // String says what a file holds, for those who find it later.
 func (s Selection) String() string {
+	if s.Alone {
+		return fmt.Sprintf("headerglass: message %d", s.Last)
+	}
 	what := "headerglass: every message that was kept"
 	if !s.Filter.MatchesAll() {
 		what = "headerglass: messages that match " + s.Filter.String()

@@ -46,6 +46,9 @@ func zipFolders() Format {
 	}
 }
 
+// Message is the form that one message is downloaded in.
+func Message() Format { return zipFolders() }
+
 // maxZipComment is shorter than the 65,535 bytes that a zip can say, so that all programs find its
 // end.
 const maxZipComment = 1 << 10
