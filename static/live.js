@@ -1,5 +1,5 @@
 // The live feed: rows put above the others as they arrive, at the pace this browser paints them.
-import { $, announce, count, num, root, tell } from "./dom.js";
+import { $, announce, count, num, put, root, tell } from "./dom.js";
 import { adopt, rove } from "./rows.js";
 import { summary } from "./summary.js";
 import { times } from "./zone.js";
