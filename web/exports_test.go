@@ -501,9 +501,9 @@ func TestZipHasItsOwnLimit(t *testing.T) {
 func TestExportsAreOffered(t *testing.T) {
 	f := newFixture(t)
 	f.fill(1)
-	page := f.get("/?q=kind").html()
+	page := f.get("/?q=EXISTS(kind)").html()
 	for _, form := range export.Formats() {
-		link := find(page, "href", "/export."+form.Extension+"?q=kind")
+		link := find(page, "href", "/export."+form.Extension+"?q=EXISTS%28kind%29")
 		if link == nil || text(link) != form.Label {
 			t.Errorf("%s is not offered", form.Label)
 		}
