@@ -3,7 +3,6 @@ import { $, $$, on, remember, remembered, root, tell } from "./dom.js";
 import { begin } from "./complete.js";
 import * as inspector from "./inspect.js";
 import * as live from "./live.js";
-import * as names from "./names.js";
 import * as list from "./rows.js";
 import { start as summarise } from "./summary.js";
 import { times } from "./zone.js";
@@ -91,7 +90,6 @@ for (const row of $$("[data-do]")) for (const key of row.dataset.keys.split("\n"
 // What handles keys of its own comes before the keys of the page.
 inspector.start();
 list.start();
-names.start();
 
 let prefix = "";
 document.addEventListener("keydown", (event) => {

@@ -83,28 +83,23 @@ func TestEmbeddedFiles(t *testing.T) {
 	}
 }
 
-// The scripts are part of the first view, so they stay small. The bound is on what is written here;
-// htmx comes on top.
+// The scripts are part of the first view, so they stay small: 15 KiB compressed, each by itself as
+// they travel. The bound is on what is written here; htmx comes on top, and marks.js comes with the
+// first mark.
 func TestScriptsAreSmall(t *testing.T) {
 	a, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := 0
-	var together []byte
 	for name, hashed := range a.hashed {
-		if path.Ext(name) == ".js" && path.Dir(name) == "." {
+		if path.Ext(name) == ".js" && path.Dir(name) == "." && name != "marks.js" {
 			sum += len(a.files[hashed].Gzip)
-			together = append(together, a.files[hashed].Body...)
 		}
 	}
-	packed, err := compress(together)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("compressed: %d bytes together, %d each by itself", len(packed), sum)
-	if len(packed) > 12_000 || sum > 15<<10 {
-		t.Errorf("the scripts weigh %d bytes compressed together, %d each by itself", len(packed), sum)
+	t.Logf("compressed: %d bytes", sum)
+	if sum > 15<<10 {
+		t.Errorf("the scripts weigh %d bytes compressed", sum)
 	}
 }
 

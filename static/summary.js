@@ -1,7 +1,43 @@
-// The histogram, the values of a header and the total: brought up to date, and the histogram's brush.
-import { $, on, put } from "./dom.js";
-import { names } from "./names.js";
+// What is counted beside the list: names and values, looked through and moved through; the histogram and
+// its brush; the total. All of it is brought up to date.
+import { $, $$, on, put } from "./dom.js";
 import { times } from "./zone.js";
+
+const lines = () => $$("#names .has, #names .do a").filter((line) => line.offsetParent);
+
+/** Makes one line of the panel, and what can be done with it, the only stop for Tab. */
+function roveNames(line = $("#names .has")) {
+  for (const link of $$("#names a")) link.tabIndex = link === line || line?.nextElementSibling === link.parentElement ? 0 : -1;
+}
+
+/** Leaves the names that hold what is typed. */
+function find() {
+  const text = $("#find")?.value.toLowerCase() || "";
+  for (const line of $$("#names > ul > li")) line.hidden = !$("bdi", line).textContent.toLowerCase().includes(text);
+}
+
+/** Puts newly counted names in place. The values of the one that is open have a part of their own. */
+function names(html) {
+  const values = $("#facet");
+  if (!put("#names", html)) return;
+  if (values) $("#facet")?.replaceWith(values);
+  roveNames();
+  find();
+}
+
+function startNames() {
+  roveNames();
+  $("#find")?.addEventListener("input", find);
+  on("focusin", "#names a", (_, link) => roveNames(link.closest(".verbs")?.previousElementSibling || link));
+  on("keydown", "#names a", (event, link) => {
+    const all = lines();
+    const at = all.indexOf(link.closest(".verbs")?.previousElementSibling || link);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    (all[to] || link).focus();
+  });
+}
 
 let brushing = false;
 
@@ -63,6 +99,7 @@ function brush(down, svg) {
 }
 
 export function start() {
+  startNames();
   on("pointerdown", "#chart svg", brush);
   on("click", "#chart svg", (event) => event.preventDefault());
   const url = $("#chart")?.dataset.summary;

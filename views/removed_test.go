@@ -15,7 +15,7 @@ import (
 	"github.com/headerglass/headerglass/views/viewtest"
 )
 
-// A message without what --redact named says so where it would have stood, and offers no filter for
+// A message without what redaction named says so where it would have stood, and offers no filter for
 // what stands there instead.
 func TestRemovedValues(t *testing.T) {
 	table := encode.Table(func(e *encode.Encoder) {
@@ -86,7 +86,7 @@ func TestRemovedValues(t *testing.T) {
 	if n := strings.Count(html, kit.RemovedText); n != 6 {
 		t.Errorf("%q stands %d times, want 6", kit.RemovedText, n)
 	}
-	if !strings.Contains(html, "as delivered but for what --redact removed") ||
+	if !strings.Contains(html, "as delivered but for what redaction removed") ||
 		strings.Contains(html, "nothing was changed") {
 		t.Error("the page says that everything is as delivered")
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -157,9 +158,11 @@ func TestBehindNginx(t *testing.T) {
 	address := startNginx(t, srv.URL)
 	// The client comes from an address of its own, and takes the name for nginx's address.
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.9")}}
-	toNginx := func(network, _ string) (net.Conn, error) { return dialer.DialContext(t.Context(), network, address) }
+	toNginx := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return dialer.DialContext(ctx, network, address)
+	}
 	trust := &tls.Config{InsecureSkipVerify: true, ServerName: proxied}
-	client := &http.Client{Transport: &http.Transport{Dial: toNginx, TLSClientConfig: trust, ForceAttemptHTTP2: true}}
+	client := &http.Client{Transport: &http.Transport{DialContext: toNginx, TLSClientConfig: trust, ForceAttemptHTTP2: true}}
 	t.Cleanup(client.CloseIdleConnections)
 	const site = "https://" + proxied + "/headerglass"
 	do := func(method, path, password string, body io.Reader, header ...string) (*http.Response, string) {
@@ -221,7 +224,7 @@ func TestBehindNginx(t *testing.T) {
 	}
 
 	d := websocket.Dialer{
-		NetDial:         toNginx,
+		NetDialContext:  toNginx,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: proxied},
 	}
 	ws, resp, err := d.Dial("wss://"+proxied+"/headerglass/live?after=0", http.Header{

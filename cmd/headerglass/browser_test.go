@@ -182,6 +182,9 @@ func TestDemoInBrowser(t *testing.T) {
 
 	do(t, ctx, "click the key x-death", chromedp.Evaluate[chromedp.Void](
 		`[...document.querySelectorAll("#keys a")].find(a => a.textContent.trim().startsWith("x-death")).click()`))
+	const withIt = `[...document.querySelectorAll("#keys p.do a")].find(a => a.textContent === "with it")`
+	until(t, ctx, "its values are shown", withIt+` !== undefined`)
+	do(t, ctx, "click with it", chromedp.Evaluate[chromedp.Void](withIt+`.click()`))
 	until(
 		t,
 		ctx,

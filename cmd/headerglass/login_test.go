@@ -41,7 +41,7 @@ func TestLoginInBrowser(t *testing.T) {
 	until(t, ctx, "new rows come by themselves", fmt.Sprintf(`%s > %d`, newest, start+20))
 
 	do(t, ctx, "filter for a redacted header", chromedp.Navigate(site+"/?q=x-death"))
-	until(t, ctx, "rows are marked", `document.querySelector("#rows tr[data-seq] .marks [title*='--redact']") !== null`)
+	until(t, ctx, "rows are marked", `document.querySelector("#rows tr[data-seq] .marks [title*='redaction']") !== null`)
 	do(t, ctx, "open the first", chromedp.Click(`#rows tr[data-seq] a`))
 	until(
 		t,

@@ -27,7 +27,7 @@ type Message struct {
 	HasHeaders    bool
 	HeadersOffset int    // where Headers begins in ContentHeader, bytes
 	ContentHeader []byte // the whole payload
-	// Removed are the bytes of ContentHeader that --redact took out before the message was stored,
+	// Removed are the bytes of ContentHeader that redaction took out before the message was stored,
 	// in order.
 	Removed       []archive.Span
 	Properties    []wire.Property

@@ -84,7 +84,7 @@ func hexPane(in *Opened) templ.Component {
 			}
 			if in.Pasted != nil {
 			} else if len(in.Message.Removed) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "as delivered but for what --redact removed, which reads * or 00")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "as delivered but for what redaction removed, which reads * or 00")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

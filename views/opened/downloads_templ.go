@@ -134,7 +134,7 @@ func downloads(in *Opened) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(in.Message.Removed) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "Raw, as delivered but for what --redact removed")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "Raw, as delivered but for what redaction removed")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

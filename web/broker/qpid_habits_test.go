@@ -129,7 +129,7 @@ func TestQpidQueueDeleted(t *testing.T) {
 // readiness asks the explorer of r for /readyz.
 func readiness(t *testing.T, r *running) func() (code int, text string) {
 	t.Helper()
-	site, err := web.New(web.Config{Source: sources.Source{Archive: r.archive, Status: r.Status}})
+	site, err := web.New(web.Config{Sources: []sources.Source{{Archive: r.archive, Status: r.Status}}})
 	if err != nil {
 		t.Fatal(err)
 	}
