@@ -15,8 +15,8 @@ import (
 	"github.com/headerglass/headerglass/views/viewtest"
 )
 
-// A message without what redaction named says so where it would have stood, and offers no filter for
-// what stands there instead.
+// A message without what redaction named says so where it would have stood, and offers no filter
+// for what stands there instead.
 func TestRemovedValues(t *testing.T) {
 	table := encode.Table(func(e *encode.Encoder) {
 		e.Str("kept", "shown")

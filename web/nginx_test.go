@@ -162,7 +162,8 @@ func TestBehindNginx(t *testing.T) {
 		return dialer.DialContext(ctx, network, address)
 	}
 	trust := &tls.Config{InsecureSkipVerify: true, ServerName: proxied}
-	client := &http.Client{Transport: &http.Transport{DialContext: toNginx, TLSClientConfig: trust, ForceAttemptHTTP2: true}}
+	transport := &http.Transport{DialContext: toNginx, TLSClientConfig: trust, ForceAttemptHTTP2: true}
+	client := &http.Client{Transport: transport}
 	t.Cleanup(client.CloseIdleConnections)
 	const site = "https://" + proxied + "/headerglass"
 	do := func(method, path, password string, body io.Reader, header ...string) (*http.Response, string) {

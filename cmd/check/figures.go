@@ -57,6 +57,10 @@ var figures = [...]figure{
 		"from the socket into the archive, so many times amqp091-go's rate",
 	},
 	{"BenchmarkIngestPeers/bodies=1KiB", "headers-only-x", 5, false, "the same without bodies"},
+	{"BenchmarkColumns/count", "columns-x", 50, false, "a value counted by its column, so many times faster than by reading"},
+	{"BenchmarkColumns/needle", "columns-x", 500, false, "a message id found, so many times faster than by reading"},
+	{"BenchmarkColumns/header-needle", "columns-x", 500, false, "a header's value found, so many times faster than by reading"},
+	{"BenchmarkColumns/facet", "columns-x", 40, false, "the values of a header, so many times faster than by reading"},
 	{"BenchmarkNodeCPU", "cpu-ratio", 0.5, true, "processor time a message from a real RabbitMQ, of amqp091-go's"},
 }
 
@@ -90,11 +94,14 @@ func checkFigures(ctx context.Context, out io.Writer) error {
 			"-run",
 			"^$",
 			"-bench",
-			"^BenchmarkNodeCPU$|^Benchmark(Peers|Scale|IngestPeers)$/^(mix|idle|ingesting|bodies=1KiB)$",
+			"^BenchmarkNodeCPU$|^BenchmarkColumns$/^(count|needle|header-needle|facet)$|^Benchmark(Peers|Scale|IngestPeers)$/^(mix|idle|ingesting|bodies=1KiB)$",
 			"-benchtime",
 			"3x",
 			"-timeout",
 			"10m",
+			"-p",
+			"1",
+			"./fieldtable/query",
 			"./web/broker",
 		)
 		if err != nil {
