@@ -54,10 +54,10 @@ const besieged = "HEADERGLASS_BESIEGED"
 
 // TestSiege drives at once what takes most memory to answer, by clients that do not read, for a
 // minute. The process should stay within --memory, 15 %, 64 MiB and the budget of work in progress,
-// which it does not yet: 48 MiB more are let pass. It goes on reading, and one well-behaved person at
-// another address gets each page, soon. This is of use only where nothing else runs, so it is a step
-// of its own of cmd/check. As with figures, a miss by no more than a busy machine explains is told,
-// and a larger one fails.
+// which it does not yet: 48 MiB more are let pass. It goes on reading, and one well-behaved person
+// at another address gets each page, soon. This is of use only where nothing else runs, so it is a
+// step of its own of cmd/check. As with figures, a miss by no more than a busy machine explains is
+// told, and a larger one fails.
 func TestSiege(t *testing.T) {
 	if site := os.Getenv(besieged); site != "" {
 		besiege(t, site)
