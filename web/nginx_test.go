@@ -3,14 +3,8 @@ package web
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"io"
-	"math/big"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -27,6 +21,7 @@ import (
 
 	"github.com/headerglass/headerglass/web/access"
 	"github.com/headerglass/headerglass/web/eventually"
+	"github.com/headerglass/headerglass/web/selfsigned"
 )
 
 const proxied = "explorer.example.com" // as the block in README.md has it
@@ -53,7 +48,7 @@ func startNginx(t *testing.T, upstream string) string {
 	program, err := exec.LookPath("nginx")
 	if err != nil {
 		if program = "/usr/sbin/nginx"; exec.Command(program, "-v").Run() != nil {
-			if os.Getenv("HEADERGLASS_REQUIRE") != "" {
+			if os.Getenv("HEADERGLASS_REQUIRE") == "1" {
 				t.Fatal("nginx is not installed")
 			}
 			t.Skip("nginx is not installed; go run ./cmd/check -only tools installs it")
@@ -78,7 +73,7 @@ func startNginx(t *testing.T, upstream string) string {
 		}
 		block = strings.Replace(block, old, is, 1)
 	}
-	certificate(t, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
+	selfsigned.New(t, 1, proxied).Write(t, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
 	config := "daemon off;\nmaster_process off;\npid " + dir + "/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n"
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		config += kind + "_temp_path " + filepath.Join(dir, kind) + ";\n"
@@ -115,29 +110,6 @@ func startNginx(t *testing.T, upstream string) string {
 		return err == nil
 	})
 	return address
-}
-
-// certificate writes one that nobody has to trust.
-func certificate(t *testing.T, certFile, keyFile string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{proxied},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, certFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
-	write(t, keyFile, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})))
 }
 
 // TestBehindNginx runs nginx as README.md says: under a path, with TLS and a login.

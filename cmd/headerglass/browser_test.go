@@ -280,9 +280,7 @@ func TestDemoLiveInBrowser(t *testing.T) {
 	tab := browsertest.Start(t)
 	ctx, cancel := context.WithTimeout(tab, 2*time.Minute)
 	defer cancel()
-	// A batch has 50 rows at most. At this rate only a stall of 2.5 s would fill one, and leave a
-	// gap.
-	site := demo(t, "--rate", "20")
+	site := demo(t, "--rate", "40")
 	awaitStored(t, site, 5)
 
 	var complaints browsertest.Complaints

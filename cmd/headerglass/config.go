@@ -5,11 +5,11 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/BurntSushi/toml"
 	"github.com/alecthomas/kong"
 
+	"github.com/headerglass/headerglass/fieldtable/nearest"
 	"github.com/headerglass/headerglass/web/sources"
 )
 
@@ -81,7 +81,7 @@ func (f configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 func (f configFile) known(where string, table map[string]any, names []string) error {
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if !slices.Contains(names, key) {
-			return f.wrong(fmt.Sprintf("%sthere is no key %q; the nearest is %q", where, key, nearest(key, names)))
+			return f.wrong(fmt.Sprintf("%sthere is no key %q; the nearest is %q", where, key, nearest.To(key, names)))
 		}
 	}
 	return nil
@@ -173,36 +173,4 @@ func asFlags(key string, value any) (args []string) {
 		return args
 	}
 	return []string{fmt.Sprintf("--%s=%v", key, value)}
-}
-
-// nearest is the name that needs the fewest changes to become the word.
-func nearest(word string, names []string) (best string) {
-	least := -1
-	for _, name := range names {
-		if n := distance(word, strings.ToLower(name)); least < 0 || n < least {
-			least, best = n, name
-		}
-	}
-	return best
-}
-
-// distance is that of Levenshtein: letters put in, left out or replaced.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -2,19 +2,13 @@ package main
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"flag"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"net/url"
@@ -30,6 +24,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/headerglass/headerglass/web/demoserver"
+	"github.com/headerglass/headerglass/web/selfsigned"
 )
 
 // TestChild is headerglass itself when the test binary is started as a child by TestSecrets, and
@@ -109,28 +104,10 @@ func (c *child) end(t *testing.T) {
 // keyPair writes a new self-signed pair and returns the key's Base64 text.
 func keyPair(t *testing.T, certFile, keyFile string) string {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1),
-		Subject:      pkix.Name{CommonName: "test"},
-		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore:    time.Now().Add(-time.Hour),
-		NotAfter:     time.Now().Add(time.Hour),
-	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, certFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})))
-	writeFile(t, keyFile, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
-	return base64.StdEncoding.EncodeToString(private)[:40]
+	pair := selfsigned.New(t, 1)
+	pair.Write(t, certFile, keyFile)
+	private, _ := pem.Decode(pair.Key)
+	return base64.StdEncoding.EncodeToString(private.Bytes)[:40]
 }
 
 func writeFile(t *testing.T, name, content string) string {

@@ -226,11 +226,7 @@ type whereaboutsCounter struct {
 func (c *whereaboutsCounter) shape(uint16, uint64) bool { return false }
 
 func (c *whereaboutsCounter) segment(t *stretch, all []truths) {
-	for i, of := range all {
-		if of&isYes != 0 {
-			c.message(t.segment.At(i))
-		}
-	}
+	eachYes(c, t, all)
 }
 
 func (c *whereaboutsCounter) message(m archive.Message) {

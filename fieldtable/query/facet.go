@@ -169,11 +169,7 @@ func (c *facetCounter) segment(t *stretch, all []truths) {
 		column = c.column.of(t.segment)
 	}
 	if column == nil || column.Keyed() {
-		for i, of := range all {
-			if of&isYes != 0 {
-				c.message(t.segment.At(i))
-			}
-		}
+		eachYes(c, t, all)
 		return
 	}
 	n := len(column.Counts())

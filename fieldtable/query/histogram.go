@@ -204,11 +204,7 @@ func (c *histogramCounter) segment(t *stretch, all []truths) {
 		column = c.column.of(t.segment)
 	}
 	if seconds == nil || seconds.Keyed() || c.operand != nil && (column == nil || column.Keyed()) {
-		for i, of := range all {
-			if of&isYes != 0 {
-				c.message(t.segment.At(i))
-			}
-		}
+		eachYes(c, t, all)
 		return
 	}
 	c.bars = append(c.bars[:0], -1, -1, -1)

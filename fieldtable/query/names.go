@@ -70,11 +70,7 @@ type nameCounter struct {
 func (c *nameCounter) shape(uint16, uint64) bool { return false }
 
 func (c *nameCounter) segment(t *stretch, all []truths) {
-	for i, of := range all {
-		if of&isYes != 0 {
-			c.message(t.segment.At(i))
-		}
-	}
+	eachYes(c, t, all)
 }
 
 func (c *nameCounter) message(m archive.Message) {

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
+	"github.com/headerglass/headerglass/fieldtable/nearest"
 )
 
 // Note says what in a filter may mean something else than was meant.
@@ -234,7 +235,7 @@ func (q *Filter) nearest(missing string, seen []archive.KeyCount) []string {
 	}
 	var found []near
 	for _, k := range seen[:min(len(seen), maxCompare)] {
-		if d := distance(fold(missing), fold(k.Key)); d <= max(len(missing)/3, 1) {
+		if d := nearest.Distance(fold(missing), fold(k.Key)); d <= max(len(missing)/3, 1) {
 			rename := func(name string) string {
 				if name == missing {
 					return k.Key
@@ -276,25 +277,4 @@ func fold(s string) string {
 		}
 		return unicode.ToLower(r)
 	}, s)
-}
-
-// distance is the number of bytes to insert, delete or replace to get from a
-// to b (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -23,6 +23,15 @@ type collector interface {
 	segment(t *stretch, all []truths)
 }
 
+// eachYes shows a collector each of the messages that [collector.segment] tells of.
+func eachYes(c collector, t *stretch, all []truths) {
+	for i, of := range all {
+		if of&isYes != 0 {
+			c.message(t.segment.At(i))
+		}
+	}
+}
+
 // scan shows every message of the range that matches to one of the collectors,
 // on all cores. It gives way to other goroutines every few microseconds, so that
 // ingest keeps its share. Where ctx ends, what was collected so far stays valid.

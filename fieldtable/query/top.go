@@ -94,11 +94,7 @@ func (c *topCollector) segment(t *stretch, all []truths) {
 		column = c.column.of(t.segment)
 	}
 	if column == nil || column.Keyed() {
-		for i, of := range all {
-			if of&isYes != 0 {
-				c.message(t.segment.At(i))
-			}
-		}
+		eachYes(c, t, all)
 		return
 	}
 	c.keys = slices.Grow(c.keys[:0], len(column.Counts()))[:len(column.Counts())]

@@ -42,6 +42,14 @@ func (a *Arguments) Uint16() uint16 {
 	return 0
 }
 
+// Uint32 reads a long integer.
+func (a *Arguments) Uint32() uint32 {
+	if b := a.Take(4); b != nil {
+		return binary.BigEndian.Uint32(b)
+	}
+	return 0
+}
+
 // Uint64 reads a long-long integer.
 func (a *Arguments) Uint64() uint64 {
 	if b := a.Take(8); b != nil {
@@ -54,17 +62,13 @@ func (a *Arguments) Uint64() uint64 {
 func (a *Arguments) ShortStr() []byte { return a.Take(int(a.Uint8())) }
 
 // LongStr reads a long string.
-func (a *Arguments) LongStr() []byte {
-	b := a.Take(4)
-	if b == nil {
-		return nil
-	}
-	return a.Take(int(binary.BigEndian.Uint32(b)))
-}
+func (a *Arguments) LongStr() []byte { return a.Take(int(a.Uint32())) }
 
 // Table reads a field table, with its length octets.
 func (a *Arguments) Table() []byte {
 	whole := a.rest
-	a.LongStr()
+	if a.LongStr(); a.short {
+		return nil
+	}
 	return whole[: len(whole)-len(a.rest) : len(whole)-len(a.rest)]
 }

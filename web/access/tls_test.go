@@ -2,54 +2,19 @@ package access
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
 	"log/slog"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-)
 
-// pair writes a new self-signed certificate and its key.
-func pair(t *testing.T, certFile, keyFile string, serial int64) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber:          big.NewInt(serial),
-		Subject:               pkix.Name{CommonName: "explorer"},
-		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore:             time.Now().Add(-time.Hour),
-		NotAfter:              time.Now().Add(time.Hour),
-		IsCA:                  true,
-		BasicConstraintsValid: true,
-	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, certFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})))
-	write(t, keyFile, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
-}
+	"github.com/headerglass/headerglass/web/selfsigned"
+)
 
 // shower is a listener that shows a certificate to whoever connects.
 type shower struct {
@@ -70,7 +35,7 @@ func newShower(t *testing.T) *shower {
 		cert:  filepath.Join(dir, "c.pem"),
 		key:   filepath.Join(dir, "k.pem"),
 	}
-	pair(t, f.cert, f.key, 1)
+	selfsigned.New(t, 1).Write(t, f.cert, f.key)
 	cfg, err := TLSConfig(f.cert, f.key, slog.New(slog.NewTextHandler(f.log, nil)), f.clock.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +74,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	if n := f.handshake(); n != 1 {
 		t.Fatalf("certificate %d", n)
 	}
-	pair(t, f.cert, f.key, 2)
+	selfsigned.New(t, 2).Write(t, f.cert, f.key)
 	if n := f.handshake(); n != 1 {
 		t.Errorf("certificate %d before a second has passed", n)
 	}
@@ -123,7 +88,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair(t, f.cert, f.key, 3)
+	selfsigned.New(t, 3).Write(t, f.cert, f.key)
 	fresh, err := os.ReadFile(f.key)
 	if err != nil {
 		t.Fatal(err)
@@ -154,8 +119,8 @@ func TestTLSConfigNeedsAPair(t *testing.T) {
 	if _, err := TLSConfig(cert, key, nil, nil); err == nil {
 		t.Error("files that do not exist were read")
 	}
-	pair(t, cert, key, 1)
-	pair(t, filepath.Join(dir, "c2"), key, 2)
+	selfsigned.New(t, 1).Write(t, cert, key)
+	selfsigned.New(t, 2).Write(t, filepath.Join(dir, "c2"), key)
 	if _, err := TLSConfig(cert, key, nil, nil); err == nil {
 		t.Error("a key that does not fit was taken")
 	}

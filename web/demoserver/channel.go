@@ -6,10 +6,11 @@ import (
 	"slices"
 
 	"github.com/headerglass/headerglass/fieldtable"
+	"github.com/headerglass/headerglass/fieldtable/wire"
 )
 
 // onChannel handles a method of a channel. The caller holds Server.mu.
-func (c *conn) onChannel(m method, id uint16, a *args) {
+func (c *conn) onChannel(m method, id uint16, a *wire.Arguments) {
 	defer c.poke()
 	w, s := &c.out, c.s
 	ch := c.channels[id]
@@ -42,7 +43,7 @@ func (c *conn) onChannel(m method, id uint16, a *args) {
 		delete(c.channels, id)
 		w.method(id, channelCloseOk, nil)
 	case channelFlow:
-		active := a.u8()&1 != 0
+		active := a.Uint8()&1 != 0
 		ch.paused = !active
 		w.method(id, channelFlowOk, func() { w.bit(active) })
 	case exchangeDeclare:
@@ -52,10 +53,10 @@ func (c *conn) onChannel(m method, id uint16, a *args) {
 	case queueBind:
 		c.bind(ch, a)
 	case queueDelete:
-		a.u16()
-		name, flags := a.text(), a.u8()
-		n := 0
-		if q := s.queues[name]; q != nil {
+		a.Uint16()
+		q := s.queues[string(a.ShortStr())]
+		flags, n := a.Uint8(), 0
+		if q != nil {
 			n = q.waiting()
 			s.deleteQueue(q)
 		}
@@ -63,8 +64,8 @@ func (c *conn) onChannel(m method, id uint16, a *args) {
 			w.method(id, queueDeleteOk, func() { w.u32(uint32(n)) })
 		}
 	case basicQos:
-		a.u32()
-		count, global := int(a.u16()), a.u8()&1 != 0
+		a.Uint32()
+		count, global := int(a.Uint16()), a.Uint8()&1 != 0
 		if global {
 			ch.limit = count
 		} else {
@@ -74,7 +75,7 @@ func (c *conn) onChannel(m method, id uint16, a *args) {
 	case basicConsume:
 		c.consume(ch, a)
 	case basicCancel:
-		tag, noWait := a.text(), a.u8()&1 != 0
+		tag, noWait := string(a.ShortStr()), a.Uint8()&1 != 0
 		if k := ch.consumers[tag]; k != nil {
 			ch.cancel(k)
 		}
@@ -85,23 +86,23 @@ func (c *conn) onChannel(m method, id uint16, a *args) {
 	case basicGet:
 		c.get(ch, a)
 	case basicPublish:
-		a.u16()
-		ch.incoming = &incoming{message: Message{Exchange: a.text(), RoutingKey: a.text()}}
+		a.Uint16()
+		ch.incoming = &incoming{message: Message{Exchange: string(a.ShortStr()), RoutingKey: string(a.ShortStr())}}
 		if e := ch.incoming.message.Exchange; e != "" && s.kinds[e] == "" {
 			c.failChannel(ch, notFound("exchange", e, s.cfg.VHost), m)
 		}
 	case basicAck:
-		tag, flags := a.u64(), a.u8()
+		tag, flags := a.Uint64(), a.Uint8()
 		c.settle(ch, m, tag, flags&1 != 0, false)
 	case basicReject:
-		tag, flags := a.u64(), a.u8()
+		tag, flags := a.Uint64(), a.Uint8()
 		c.settle(ch, m, tag, false, flags&1 != 0)
 	case basicNack:
-		tag, flags := a.u64(), a.u8()
+		tag, flags := a.Uint64(), a.Uint8()
 		c.settle(ch, m, tag, flags&1 != 0, flags&2 != 0)
 	case confirmSelect:
 		ch.confirm = true
-		if a.u8()&1 == 0 {
+		if a.Uint8()&1 == 0 {
 			w.method(id, confirmSelectOk, nil)
 		}
 	default:
@@ -131,9 +132,9 @@ func (c *conn) settle(ch *channel, m method, tag uint64, multiple, requeue bool)
 	}
 }
 
-func (c *conn) declareExchange(ch *channel, a *args) {
-	a.u16()
-	name, kind, flags := a.text(), a.text(), a.u8()
+func (c *conn) declareExchange(ch *channel, a *wire.Arguments) {
+	a.Uint16()
+	name, kind, flags := string(a.ShortStr()), string(a.ShortStr()), a.Uint8()
 	passive, noWait := flags&1 != 0, flags&16 != 0
 	if c.s.kinds[name] == "" {
 		if passive {
@@ -147,9 +148,9 @@ func (c *conn) declareExchange(ch *channel, a *args) {
 	}
 }
 
-func (c *conn) declareQueue(ch *channel, a *args) {
-	a.u16()
-	name, flags := a.text(), a.u8()
+func (c *conn) declareQueue(ch *channel, a *wire.Arguments) {
+	a.Uint16()
+	name, flags := string(a.ShortStr()), a.Uint8()
 	passive, exclusive, autoDelete, noWait := flags&1 != 0, flags&4 != 0, flags&8 != 0, flags&16 != 0
 	s := c.s
 	q := s.queues[name]
@@ -187,9 +188,9 @@ func locked(name, vhost string) Reply {
 	}
 }
 
-func (c *conn) bind(ch *channel, a *args) {
-	a.u16()
-	name, exchange, key, noWait := a.text(), a.text(), a.text(), a.u8()&1 != 0
+func (c *conn) bind(ch *channel, a *wire.Arguments) {
+	a.Uint16()
+	name, exchange, key, noWait := string(a.ShortStr()), string(a.ShortStr()), string(a.ShortStr()), a.Uint8()&1 != 0
 	if c.s.queues[name] == nil {
 		c.failChannel(ch, notFound("queue", name, c.s.cfg.VHost), queueBind)
 		return
@@ -204,11 +205,11 @@ func (c *conn) bind(ch *channel, a *args) {
 	}
 }
 
-func (c *conn) consume(ch *channel, a *args) {
-	a.u16()
-	name, tag, flags := a.text(), a.text(), a.u8()
+func (c *conn) consume(ch *channel, a *wire.Arguments) {
+	a.Uint16()
+	name, tag, flags := string(a.ShortStr()), string(a.ShortStr()), a.Uint8()
 	noAck, noWait := flags&2 != 0, flags&8 != 0
-	_, offset := fieldtable.View(a.table(), fieldtable.RabbitMQ()).Get("x-stream-offset")
+	_, offset := fieldtable.View(a.Table(), fieldtable.RabbitMQ()).Get("x-stream-offset")
 	q := c.s.queues[name]
 	switch f := c.s.faults; {
 	case f.Consume.Code != 0:
@@ -254,9 +255,9 @@ func (c *conn) consume(ch *channel, a *args) {
 	}
 }
 
-func (c *conn) get(ch *channel, a *args) {
-	a.u16()
-	name, noAck := a.text(), a.u8()&1 != 0
+func (c *conn) get(ch *channel, a *wire.Arguments) {
+	a.Uint16()
+	name, noAck := string(a.ShortStr()), a.Uint8()&1 != 0
 	q := c.s.queues[name]
 	if q == nil {
 		c.failChannel(ch, notFound("queue", name, c.s.cfg.VHost), basicGet)

@@ -266,8 +266,9 @@ func (c *conn) handle(kind byte, id uint16, payload []byte) (after func(), ok bo
 		c.fail(Reply{501, "FRAME_ERROR - unknown frame"}, 0)
 		return nil, true
 	}
-	a := &args{b: payload}
-	m := method(a.u32())
+	read := wire.ReadArguments(payload)
+	a := &read
+	m := method(a.Uint32())
 	if m == connectionClose {
 		c.out.method(0, connectionCloseOk, nil)
 		c.closing, c.hangup = true, true
@@ -285,18 +286,18 @@ func (c *conn) handle(kind byte, id uint16, payload []byte) (after func(), ok bo
 	} else {
 		c.onChannel(m, id, a)
 	}
-	if a.short {
+	if !a.Ok() {
 		c.fail(Reply{502, "SYNTAX_ERROR - the arguments end early"}, m)
 	}
 	return nil, true
 }
 
-func (c *conn) onConnection(m method, a *args) {
+func (c *conn) onConnection(m method, a *wire.Arguments) {
 	w := &c.out
 	switch m {
 	case connectionStartOk:
-		a.bytes32()
-		mechanism, response := a.text(), a.long()
+		a.LongStr()
+		mechanism, response := string(a.ShortStr()), string(a.LongStr())
 		if !c.login(mechanism, response) {
 			c.fail(
 				Reply{403, "ACCESS_REFUSED - Login was refused using authentication mechanism " + mechanism + "."},
@@ -310,17 +311,17 @@ func (c *conn) onConnection(m method, a *args) {
 			w.u16(uint16(c.s.cfg.Heartbeat / time.Second))
 		})
 	case connectionTuneOk:
-		a.u16()
+		a.Uint16()
 		c.frameMax = c.s.cfg.FrameMax
-		if n := a.u32(); n != 0 {
+		if n := a.Uint32(); n != 0 {
 			c.frameMax = min(c.frameMax, max(n, 4096))
 		}
-		c.heartbeat = time.Duration(a.u16()) * time.Second
+		c.heartbeat = time.Duration(a.Uint16()) * time.Second
 		if c.heartbeat == 0 {
 			_ = c.nc.SetReadDeadline(time.Time{})
 		}
 	case connectionOpen:
-		if v := a.text(); v != c.s.cfg.VHost {
+		if v := string(a.ShortStr()); v != c.s.cfg.VHost {
 			c.fail(Reply{530, fmt.Sprintf("NOT_ALLOWED - vhost %s not found", v)}, m)
 			return
 		}
@@ -354,8 +355,8 @@ func (c *conn) content(kind byte, id uint16, payload []byte) (after func(), ok b
 	in := ch.incoming
 	switch {
 	case kind == wire.FrameHeader && !in.header && len(payload) >= wire.ContentHeaderFixed:
-		a := args{b: payload[4:]}
-		in.left, in.header = a.u64(), true
+		a := wire.ReadArguments(payload[4:])
+		in.left, in.header = a.Uint64(), true
 		in.message.Header = bytes.Clone(payload)
 		if in.left > maxBody {
 			c.failChannel(ch, Reply{311, "CONTENT_TOO_LARGE"}, basicPublish)

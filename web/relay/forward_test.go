@@ -13,6 +13,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable/source"
 	"github.com/headerglass/headerglass/fieldtable/wire"
+	"github.com/headerglass/headerglass/web/selfsigned"
 )
 
 // Whatever passes arrives octet for octet, however it is cut, and its messages are shown.
@@ -137,10 +138,11 @@ func TestBrokerNotThere(t *testing.T) {
 	if s := r.Status(); s.State.Ready() || !strings.Contains(s.Error, address+" cannot be reached") {
 		t.Errorf("%+v", s)
 	}
-	again, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Skip("the port was taken meanwhile:", err)
-	}
+	var again net.Listener
+	until(t, "the broker's port is free", func() bool {
+		again, err = net.Listen("tcp", address)
+		return err == nil
+	})
 	defer again.Close()
 	client, server := pair(t, r, again)
 	send(t, client, []byte(opening))
@@ -306,7 +308,7 @@ func TestAThousandClients(t *testing.T) {
 
 // TLS on both sides: each side has its own, and what is shown is what is inside.
 func TestTLSOnBothSides(t *testing.T) {
-	serverTLS, clientTLS := certificate(t)
+	serverTLS, clientTLS := selfsigned.New(t, 1).Configs(t)
 	broker := tls.NewListener(listen(t), serverTLS)
 	r := runOn(t, Config{Address: broker.Addr().String(), TLS: clientTLS}, tls.NewListener(listen(t), serverTLS))
 	message := append([]byte(opening), published("e", "k", 0, tenants("acme"), []byte("body"))...)
