@@ -46,7 +46,8 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 		after = make(sources.Position, len(req.view.End()))
 	}
 	req.Before, req.After, req.Oldest, req.under, req.over = "", "", false, nil, nil
-	view := req.view.At(nil)
+	req.view = req.view.At(nil) // or it would keep what is evicted while the feed lasts
+	view, together := req.view, s.together(&req)
 	page := s.parts.open(s, req, addr)
 	defer s.parts.close(page)
 	in := s.stillIn(r)
@@ -58,7 +59,7 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 		After:    after,
 		Rows: func(ctx context.Context, w io.Writer, snaps []archive.Snapshot, ms []archive.Message) error {
 			v := view.At(snaps)
-			l := listing.List{Rows: rows(v, ms, page.req, v.Status().Gaps), Sourced: s.together(&req)}
+			l := listing.List{Rows: rows(v, ms, page.req, v.Status().Gaps), Sourced: together}
 			for i := range l.Rows {
 				l.Rows[i].New = true
 			}
@@ -71,7 +72,7 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 			return s.liveStatus(ctx, page)
 		},
 	}
-	if s.together(&req) {
+	if together {
 		stream.Text = func(at []uint64) string { return view.Text(at) }
 	}
 	if r.URL.Query().Get("slow") == "1" {
@@ -126,7 +127,6 @@ const (
 // open is the page of what req asks for, for one more feed.
 func (l *liveParts) open(s *Server, req request, addr string) *livePage {
 	key := feedKey{req.source, req.State.Encode()}
-	req.view = req.view.At(nil) // so that what is evicted is not kept
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.pages[key]

@@ -64,7 +64,8 @@ func TestMemosAreShared(t *testing.T) {
 	}
 }
 
-// A memo refers to no byte of the archive, which would keep a segment of what is evicted.
+// Neither a memo nor a matcher that rests refers to a byte of the archive, which would keep a
+// segment of what is evicted.
 func TestMemosHoldNoSegment(t *testing.T) {
 	a := archive.New(archive.Config{MaxBytes: 512 << 10, SegmentBytes: 16 << 10})
 	w := a.Writer()
@@ -83,7 +84,7 @@ func TestMemosHoldNoSegment(t *testing.T) {
 	for m := range shared.Snapshot().Forward(0) {
 		x.MatchLive(m)
 	}
-	x = nil
+	x.Rest()
 	for range 1000 {
 		put()
 	}
@@ -96,6 +97,7 @@ func TestMemosHoldNoSegment(t *testing.T) {
 		t.Errorf("%d bytes of what is evicted are kept", n)
 	}
 	runtime.KeepAlive(shared)
+	runtime.KeepAlive(x)
 }
 
 // Two archives count from 1 each: the answer for a message of one says nothing about the other's.

@@ -95,6 +95,15 @@ func (x *Matcher) MatchMemo(s archive.Snapshot, m archive.Message, memo *fieldta
 	return x.read(m, d, memo).verdict()
 }
 
+// Rest lets go of the message that was read last, which would keep a segment of the archive in
+// memory until the next one is read.
+func (x *Matcher) Rest() {
+	s := &x.scratch
+	s.message, s.memo, s.encoded = archive.Message{}, nil, nil
+	s.datum, s.inner = datum{}, fieldtable.Value{}
+	clear(s.values[:cap(s.values)])
+}
+
 // shape returns what is decided for a shape; the result is valid until the next
 // call.
 func (x *Matcher) shape(s archive.Snapshot, id uint16) *decision {

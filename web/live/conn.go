@@ -328,6 +328,7 @@ func (l *looked) part(
 	var ring [maxRows]archive.Message
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.matcher.Rest()
 	n, matched := 0, 0
 	for m := range snap.Forward(l.to[i]) {
 		if m.Seq() > last || ctx.Err() != nil {
