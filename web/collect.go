@@ -82,6 +82,9 @@ func (s *Server) collect(work int64, turns *budget.Limiter, h handler) handler {
 				return err
 			}
 		}
+		reading := share.Reading(s.sources.EvictedBytes)
+		reading.Begin()
+		defer reading.End()
 		c := &collected{ctx: ctx, share: share, pool: &s.compressors, header: w.Header(), gzip: acceptsGzip(r)}
 		if err := h(c, r.WithContext(ctx)); err != nil {
 			if c.ctx.Err() != nil {
@@ -97,6 +100,7 @@ func (s *Server) collect(work int64, turns *budget.Limiter, h handler) handler {
 			return err
 		}
 		leave()
+		reading.End()
 		share.Shrink(work + gzipBytes)
 		sending.Store(true)
 		share.Stall()

@@ -67,6 +67,8 @@ func metrics() []metric {
 			func(r *reading) float64 { return float64(r.budget.Max) }},
 		{"budget_waiting", gauge, "Pieces of work that wait for bytes.",
 			func(r *reading) float64 { return float64(r.budget.Waiting) }},
+		{"budget_pinned_bytes", gauge, "Bytes of the budget that were evicted and are still being read.",
+			func(r *reading) float64 { return float64(r.budget.Pinned) }},
 		{"requests_under_way", gauge, "Requests that have begun and not ended, but for live feeds.",
 			func(r *reading) float64 { return float64(r.server.admitted.Stats().Running) }},
 		{"requests_refused_total", counter, "Requests refused because their address had too many under way.",

@@ -89,7 +89,7 @@ func (s *Server) stream(
 		below = z
 	}
 	out.Writer = bufio.NewWriterSize(below, streamBuffer)
-	err = write(ctx, out)
+	err = write(share.Reading(s.sources.EvictedBytes).With(ctx), out)
 	if err == nil {
 		err = out.Flush()
 	}

@@ -79,6 +79,7 @@ type Archive struct {
 	writer   Writer
 	arrivals *arrivals
 	columns  *columnCache
+	evicted  atomic.Int64  // octets ever
 	pinned   *atomic.Int64 // evicted octets not yet collected
 	bell     bell
 }
@@ -126,6 +127,10 @@ func (a *Archive) Snapshot() Snapshot {
 		}
 	}
 }
+
+// EvictedBytes is how much memory of segments was ever evicted. What a snapshot keeps from being
+// freed is at most what it has grown by since before the snapshot was taken.
+func (a *Archive) EvictedBytes() int64 { return a.evicted.Load() }
 
 // Stats are figures about an archive at one moment.
 type Stats struct {

@@ -272,6 +272,7 @@ func (w *Writer) nextSegment(size int) {
 func (w *Writer) evict(s *segment) {
 	w.shapes.release(s.counts)
 	w.a.columns.drop(s, s.n.Load())
+	w.a.evicted.Add(int64(len(s.buf)))
 	pinned := w.a.pinned
 	pinned.Add(int64(len(s.buf)))
 	runtime.AddCleanup(&s.buf[0], func(n int64) { pinned.Add(-n) }, int64(len(s.buf)))

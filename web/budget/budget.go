@@ -59,6 +59,7 @@ type Budget struct {
 	mu      sync.Mutex
 	held    [kinds]int64        // guarded by mu; the sum of the shares' bytes
 	shares  map[*Share]struct{} // guarded by mu; those that hold bytes
+	readers map[*Share]struct{} // guarded by mu; those that keep bytes from being freed
 	holders map[string]int64    // guarded by mu; bytes by address, no zeros
 	queue   []*waiter           // guarded by mu; oldest first
 	refused [kinds]uint64       // guarded by mu
@@ -77,6 +78,7 @@ type Share struct {
 	n       int64     // guarded by b.mu
 	stalled time.Time // guarded by b.mu; since when it waits for its peer; zero: it does not
 	told    bool      // guarded by b.mu; giveWay was called
+	pinned  int64     // guarded by b.mu; bytes kept from being freed
 }
 
 // waiter is work that waits for n bytes more.
@@ -88,7 +90,12 @@ type waiter struct {
 
 // New returns a budget of max bytes.
 func New(max int64) *Budget {
-	return &Budget{max: max, shares: make(map[*Share]struct{}), holders: make(map[string]int64)}
+	return &Budget{
+		max:     max,
+		shares:  make(map[*Share]struct{}),
+		readers: make(map[*Share]struct{}),
+		holders: make(map[string]int64),
+	}
 }
 
 // Take takes n bytes for work of a kind that addr asked for, and which giveWay ends; nil: it does
@@ -226,7 +233,7 @@ func (b *Budget) total() (n int64) {
 
 // missing is how many bytes must be given back before s can have n more.
 func (b *Budget) missing(s *Share, n int64) int64 {
-	return max(b.total()+n-b.max, b.held[s.kind]+n-s.kind.share(b.max))
+	return max(b.total()+b.pinned()+n-b.max, b.held[s.kind]+n-s.kind.share(b.max))
 }
 
 func (b *Budget) fits(s *Share, n int64) bool { return b.missing(s, n) <= 0 }
@@ -255,30 +262,63 @@ func (b *Budget) admit() {
 // makeRoom tells work to give way, until there will be room for w: of the address that holds the
 // most first what has waited for its peer for longer than Patience, the longest first; then the
 // largest, if the address holds more than w's own. What waits for its peer gives way also to its
-// own address.
-func (b *Budget) makeRoom(w *waiter) {
-	missing := b.missing(w.s, w.n)
+// own address. It returns how many bytes are missing when all of these have given way.
+func (b *Budget) makeRoom(w *waiter) (missing int64) {
+	held, kind := b.total()+w.n, b.held[w.s.kind]+w.n
+	overKind := kind > w.s.kind.share(b.max)
 	for s := range b.shares {
-		if s.told {
-			missing -= s.n // it will
+		if s.told { // it will
+			held -= s.n
+			if s.kind == w.s.kind {
+				kind -= s.n
+			}
 		}
 	}
-	overKind := b.held[w.s.kind]+w.n > w.s.kind.share(b.max)
-	for missing > 0 {
-		victim := b.victim(w, overKind)
-		if victim == nil {
-			return
+	for {
+		var pinned int64
+		most := b.largest(false)
+		if most != nil {
+			pinned = most.pinned
 		}
-		victim.told = true
-		b.revoked[victim.kind]++
-		missing -= victim.n
-		victim.giveWay()
+		missing = max(held+pinned-b.max, kind-w.s.kind.share(b.max))
+		if missing <= 0 {
+			return 0
+		}
+		victim := b.victim(w, most, overKind)
+		if victim == nil {
+			return missing
+		}
+		b.tell(victim)
+		held -= victim.n
+		if victim.kind == w.s.kind {
+			kind -= victim.n
+		}
 	}
 }
 
-func (b *Budget) victim(w *waiter, sameKind bool) *Share {
+// tell has work give way.
+func (b *Budget) tell(victim *Share) {
+	victim.told = true
+	b.revoked[victim.kind]++
+	victim.giveWay()
+}
+
+func (b *Budget) victim(w *waiter, reader *Share, sameKind bool) *Share {
 	now := time.Now()
-	own := b.holders[w.s.addr] + w.n
+	holds := func(addr string) int64 {
+		n := b.holders[addr]
+		if reader != nil && reader.addr == addr {
+			n += reader.pinned
+		}
+		return n
+	}
+	takes := func(s *Share) int64 {
+		if s == reader {
+			return s.n + s.pinned
+		}
+		return s.n
+	}
+	own := holds(w.s.addr) + w.n
 	var found *Share
 	foundStalled := false
 	for s := range b.shares {
@@ -286,12 +326,12 @@ func (b *Budget) victim(w *waiter, sameKind bool) *Share {
 			continue
 		}
 		stalled := !s.stalled.IsZero() && now.Sub(s.stalled) >= Patience
-		if !stalled && (s.addr == w.s.addr || b.holders[s.addr] <= own) {
+		if !stalled && (s.addr == w.s.addr || holds(s.addr) <= own) {
 			continue
 		}
 		better := found == nil
 		if !better {
-			switch more := b.holders[s.addr] - b.holders[found.addr]; {
+			switch more := holds(s.addr) - holds(found.addr); {
 			case more != 0:
 				better = more > 0
 			case stalled != foundStalled:
@@ -299,7 +339,7 @@ func (b *Budget) victim(w *waiter, sameKind bool) *Share {
 			case stalled:
 				better = s.stalled.Before(found.stalled)
 			default:
-				better = s.addr == found.addr && s.n > found.n
+				better = s.addr == found.addr && takes(s) > takes(found)
 			}
 		}
 		if better {
@@ -313,6 +353,7 @@ func (b *Budget) victim(w *waiter, sameKind bool) *Share {
 type Stats struct {
 	Max     int64         // bytes
 	Waiting int           // pieces of work that wait for bytes
+	Pinned  int64         // bytes evicted that work still reads
 	Held    [kinds]int64  // bytes
 	Refused [kinds]uint64 // pieces of work ever
 	Revoked [kinds]uint64 // pieces of work that gave way, ever
@@ -322,5 +363,12 @@ type Stats struct {
 func (b *Budget) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return Stats{Max: b.max, Waiting: len(b.queue), Held: b.held, Refused: b.refused, Revoked: b.revoked}
+	return Stats{
+		Max:     b.max,
+		Waiting: len(b.queue),
+		Pinned:  b.pinned(),
+		Held:    b.held,
+		Refused: b.refused,
+		Revoked: b.revoked,
+	}
 }

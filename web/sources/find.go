@@ -114,21 +114,36 @@ func (v View) Newest(ctx context.Context, f *query.Filter, r Request, most int) 
 	v = v.At(nil) // snapshots keep what is evicted meanwhile
 	for {
 		r.Limit = min(most+1-found.Count, maxLook)
-		p, err := v.Now().look(ctx, f, r)
-		if err != nil {
+		err := v.lookNow(ctx, f, r, func(p Page) {
+			some := p.Messages[:min(len(p.Messages), most-found.Count)]
+			found.From = v.Lowest(some, found.From)
+			for _, m := range some {
+				found.Last = max(found.Last, m.Seq())
+			}
+			found.Count += len(some)
+			found.More = len(some) < len(p.Messages)
+			r.Under = p.Next
+		})
+		if err != nil || r.Under == nil || found.More {
 			return found, err
 		}
-		some := p.Messages[:min(len(p.Messages), most-found.Count)]
-		found.From = v.Lowest(some, found.From)
-		for _, m := range some {
-			found.Last = max(found.Last, m.Seq())
-		}
-		found.Count += len(some)
-		found.More = len(some) < len(p.Messages)
-		if r.Under = p.Next; r.Under == nil || found.More {
-			return found, nil
-		}
 	}
+}
+
+// lookNow shows what a look finds now. Nothing of the archives is kept while it waits its turn, nor
+// when it returns.
+func (v View) lookNow(ctx context.Context, f *query.Filter, r Request, show func(Page)) error {
+	release, err := v.set.Queries.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	defer budget.Begin(ctx)()
+	p, err := v.Now().page(ctx, f, r)
+	if err == nil {
+		show(p)
+	}
+	return err
 }
 
 // eachLook is how many messages Each looks up at a time.
@@ -190,12 +205,14 @@ type place struct {
 
 // places are those of a page, and where to go on.
 func (v View) places(ctx context.Context, f *query.Filter, r Request, dst []place) ([]place, Position, error) {
-	now := v.Now()
-	p, err := now.look(ctx, f, r)
-	for _, m := range p.Messages {
-		dst = append(dst, place{now.of(m), m.Seq()})
-	}
-	return dst, p.Next, err
+	var next Position
+	err := v.lookNow(ctx, f, r, func(p Page) {
+		for _, m := range p.Messages {
+			dst = append(dst, place{v.of(m), m.Seq()})
+		}
+		next = p.Next
+	})
+	return dst, next, err
 }
 
 // bytes and clone look at a message and let go of the archive again.

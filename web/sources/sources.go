@@ -154,3 +154,11 @@ type Room interface {
 	Take(n int64) error
 	Give(n int64)
 }
+
+// EvictedBytes is how much memory of messages was ever evicted, of all sources.
+func (s *Set) EvictedBytes() (n int64) {
+	for _, m := range *s.members.Load() {
+		n += m.Archive.EvictedBytes()
+	}
+	return n
+}
