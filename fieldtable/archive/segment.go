@@ -36,8 +36,9 @@ const (
 	slotShape = 8
 )
 
-func newSegment(base uint64, size int, origin *Origin) *segment {
-	s := &segment{base: base, buf: make([]byte, size), origin: origin}
+// newSegment begins a segment in buf, whose end must be zeros.
+func newSegment(base uint64, buf []byte, origin *Origin) *segment {
+	s := &segment{base: base, buf: buf, origin: origin}
 	s.oldest.Store(math.MaxInt64)
 	s.newest.Store(math.MinInt64)
 	return s

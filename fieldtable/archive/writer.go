@@ -24,7 +24,8 @@ type Writer struct {
 	spans   []byte   // scratch, what it removed from the message in progress
 
 	// The message in progress. rec is the record so far: in seg from at on, or, when it will not
-	// fit any ordinary segment, in memory of its own that grows with what arrives.
+	// fit any ordinary segment, in memory of its own that grows with what arrives, and becomes a
+	// segment if it need not grow.
 	open     bool
 	apart    bool
 	rec      []byte
@@ -38,10 +39,13 @@ type Writer struct {
 // maxRecord keeps lengths and offsets well within 32 bits.
 const maxRecord = 1 << 30
 
+// bodyAhead bounds the memory taken for a body apart before it has arrived, in octets.
+const bodyAhead = 64 << 10
+
 func newWriter(a *Archive) Writer {
 	b := newBlanker(a.cfg.Redact, a.cfg.Dialect, fieldtable.Dialects())
 	w := Writer{a: a, shapes: newInterner(a.cfg), blanker: b}
-	w.seg = newSegment(1, a.cfg.SegmentBytes, &a.cfg.Origin)
+	w.seg = newSegment(1, make([]byte, a.cfg.SegmentBytes), &a.cfg.Origin)
 	w.publish([]*segment{w.seg}, &shapeTable{slots: make([]atomic.Pointer[Shape], 1)})
 	return w
 }
@@ -95,10 +99,10 @@ func (w *Writer) BeginRedacted(d *wire.Delivery, received time.Time, removed []S
 	size := fixed + w.bodyRoom
 	w.open, w.apart = true, size+slotBytes > w.a.cfg.SegmentBytes
 	if w.apart {
-		w.rec = make([]byte, recFixed, fixed)
+		w.rec = make([]byte, recFixed, fixed+min(w.bodyRoom, bodyAhead)+slotBytes)
 	} else {
 		if size+slotBytes > w.room() {
-			w.nextSegment(w.a.cfg.SegmentBytes)
+			w.nextSegment(make([]byte, w.a.cfg.SegmentBytes))
 		}
 		at := int(w.at)
 		w.rec = w.seg.buf[at : at+recFixed : at+size]
@@ -183,9 +187,13 @@ func (w *Writer) Commit() (seq uint64) {
 		return 0
 	}
 	if w.apart {
-		w.nextSegment(len(w.rec) + slotBytes)
-		copy(w.seg.buf, w.rec)
-		w.rec = w.seg.buf[:len(w.rec)]
+		buf, size := w.rec, len(w.rec)+slotBytes
+		if cap(buf) != size { // else what is behind the record has never been written
+			buf = make([]byte, size)
+			copy(buf, w.rec)
+		}
+		w.nextSegment(buf[:size])
+		w.rec = w.rec[:len(w.rec):len(w.rec)]
 	}
 	shape, duplicates := w.intern(&w.shape, w.rec[w.header:w.body])
 	w.shapes.use(shape)
@@ -242,16 +250,16 @@ func (w *Writer) room() int {
 	return len(w.seg.buf) - int(w.seg.n.Load())*slotBytes - int(w.at)
 }
 
-// nextSegment seals the last segment, evicts as many of the oldest as a new one of this size needs,
-// and begins it. A last segment without messages is replaced.
-func (w *Writer) nextSegment(size int) {
+// nextSegment seals the last segment, evicts as many of the oldest as a new one in buf needs, and
+// begins it. A last segment without messages is replaced.
+func (w *Writer) nextSegment(buf []byte) {
 	segments, n := w.st.segments, w.seg.n.Load()
 	if n > 0 {
 		w.seg.counts = w.counter.count(w.seg, n)
 	} else {
 		segments = segments[:len(segments)-1]
 	}
-	free := w.a.cfg.segmentBudget() - int64(size)
+	free := w.a.cfg.segmentBudget() - int64(len(buf))
 	for _, s := range segments {
 		free -= int64(len(s.buf))
 	}
@@ -260,7 +268,7 @@ func (w *Writer) nextSegment(size int) {
 		w.evict(segments[0])
 		segments = segments[1:]
 	}
-	next := newSegment(w.seg.base+uint64(n), size, &w.a.cfg.Origin)
+	next := newSegment(w.seg.base+uint64(n), buf, &w.a.cfg.Origin)
 	list := make([]*segment, 0, len(segments)+1)
 	list = append(append(list, segments...), next)
 	w.seg, w.at = next, 0

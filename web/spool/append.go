@@ -177,8 +177,14 @@ func (s *Spool) put(r *Record) error {
 	s.next++
 	add := func(p []byte) error {
 		sum = checksum(sum, p)
-		s.buf = append(s.buf, p...)
-		return s.spill()
+		if len(p) < spillBytes {
+			s.buf = append(s.buf, p...)
+			return s.spill()
+		}
+		if err := s.flush(); err != nil { // what is large is not copied
+			return err
+		}
+		return s.write(p)
 	}
 	if err := add(r.head); err != nil {
 		return err
@@ -193,9 +199,12 @@ func (s *Spool) put(r *Record) error {
 	return err
 }
 
+// spillBytes is much to be written.
+const spillBytes = BatchBytes / 8
+
 // spill writes what is not written yet once that is much.
 func (s *Spool) spill() error {
-	if len(s.buf) < BatchBytes/8 {
+	if len(s.buf) < spillBytes {
 		return nil
 	}
 	return s.flush()
@@ -205,9 +214,14 @@ func (s *Spool) flush() error {
 	if len(s.buf) == 0 {
 		return nil
 	}
-	n, err := s.newest().f.WriteAt(s.buf, s.written)
-	s.written += int64(n)
+	err := s.write(s.buf)
 	s.buf = s.buf[:0]
+	return err
+}
+
+func (s *Spool) write(p []byte) error {
+	n, err := s.newest().f.WriteAt(p, s.written)
+	s.written += int64(n)
 	return err
 }
 
