@@ -17,15 +17,20 @@ type answers struct {
 	answered uint64
 }
 
+// mostColumns is how many columns a filter may ask. With more names, one pass over each message
+// finds all of them sooner than a pass for each.
+const mostColumns = 16
+
 // answers returns those of x's filter. They are nil where no column is asked and the filter does
-// not match everything.
+// not match everything, or where it would ask too many.
 func (r *PageRequest) answers(x *Matcher, s archive.Snapshot, columns archive.Columns) *answers {
 	if r.plain {
 		return nil
 	}
 	p := planner{matcher: x, request: r, snapshot: s, columns: columns}
 	a := &answers{plan: p.plan(x.filter.root)}
-	if a.asks = p.readers; len(a.asks) == 0 && !x.filter.MatchesAll() {
+	a.asks = p.readers
+	if n := len(a.asks); n > mostColumns || n == 0 && !x.filter.MatchesAll() {
 		return nil
 	}
 	return a
