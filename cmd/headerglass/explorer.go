@@ -172,10 +172,10 @@ func (f *explorerFlags) newArchives(origins []archive.Origin) ([]*archive.Archiv
 			"--memory %s is too little for %d sources: each needs 1MiB at least", f.Memory, len(origins))}
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		// Evicted segments are the garbage of this process. A limit near the archives' bound has
-		// them collected early; without one the process grows to twice the bound. What of the
-		// program itself is in RAM is not counted here.
-		debug.SetMemoryLimit(int64(f.Memory)*115/100 + 32<<20 + f.budget()/2)
+		// Evicted segments are the garbage of this process. A limit near what it may take has them
+		// collected early; without one it grows to twice the bound. What of the program itself is
+		// in RAM, some 24 MiB, is not counted here.
+		debug.SetMemoryLimit(int64(f.Memory)*115/100 + 32<<20 + f.budget())
 	}
 	bodyLimit := int(f.BodyLimit)
 	if bodyLimit == 0 {
