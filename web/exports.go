@@ -99,6 +99,11 @@ func (s *Server) writeExport(
 		s.exportsCutOff.Add(1)
 		s.logger.Warn("export cut off: messages were evicted before they were written",
 			"path", r.URL.Path, "written", n, "missing", over.Count-n)
+		if c, ok := file.(export.Cutter); ok {
+			if err := c.Cut(over.Count - n); err != nil {
+				return err
+			}
+		}
 		return errOvertaken
 	}
 	return file.Close()

@@ -63,6 +63,13 @@ func exportedKeys(t *testing.T, path string, body []byte) (keys []string) {
 // reread puts an export into a new archive.
 func reread(t *testing.T, export []byte) *archive.Archive {
 	t.Helper()
+	a, _ := replayed(t, export)
+	return a
+}
+
+// replayed is reread with what was found.
+func replayed(t *testing.T, export []byte) (*archive.Archive, capture.Report) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "export")
 	if err := os.WriteFile(path, export, 0o600); err != nil {
 		t.Fatal(err)
@@ -73,10 +80,11 @@ func reread(t *testing.T, export []byte) *archive.Archive {
 	}
 	defer f.Close()
 	a := archive.New(archive.Config{})
-	if _, err := f.Read(t.Context(), capture.Config{Archive: a, BodyLimit: 1 << 20}); err != nil {
+	report, err := f.Read(t.Context(), capture.Config{Archive: a, BodyLimit: 1 << 20})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return a
+	return a, report
 }
 
 func orders(from, to int) (keys []string) {
@@ -351,6 +359,58 @@ func TestExportDuringEviction(t *testing.T) {
 				t.Errorf("cut off: %v, want %v", cut, tt.cut)
 			}
 			f.get("/metrics").want(http.StatusOK).wantText(tt.counted)
+		})
+	}
+}
+
+// A download that is cut off fails. What has come of it can be read and says what is missing, as
+// far as its form has a place for that.
+func TestExportsThatAreCutOffSaySo(t *testing.T) {
+	for _, tt := range []struct {
+		path, says string // says, in the octets
+		replayed   bool   // says it to replay
+	}{
+		{"/export.jsonl", `{"missing":`, true},
+		{"/export.zip", "headerglass: cut off: ", true},
+		{"/export.pcapng", "headerglass: cut off: ", false},
+		{"/export.csv?cols=v", "", false},
+	} {
+		t.Run(tt.path, func(t *testing.T) {
+			f := newFixture(t, func(_ *Config, a *archive.Config) { a.MaxBytes = 1 << 20 })
+			old := message{key: "old"}
+			for i := range 700 {
+				old.headers = table("v", strings.Repeat(strconv.Itoa(i), 300))
+				f.add(old)
+			}
+			count := f.archive.Snapshot().Len()
+			evict := sync.OnceFunc(func() {
+				for range 500 {
+					f.add(message{key: "new", headers: old.headers})
+				}
+			})
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				f.ServeHTTP(&interrupted{w, evict}, r)
+			}))
+			defer srv.Close()
+			resp, err := srv.Client().Get(srv.URL + tt.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			b, err := io.ReadAll(resp.Body)
+			if !errors.Is(err, io.ErrUnexpectedEOF) || !bytes.Contains(b, []byte(tt.says)) {
+				t.Errorf("%v after %d bytes that end with %.200q", err, len(b), b[max(0, len(b)-200):])
+			}
+			if !strings.HasSuffix(tt.path, "v") {
+				a, report := replayed(t, b)
+				kept := a.Snapshot().Len()
+				if kept == 0 || kept == count || tt.replayed && report.Missing != uint64(count-kept) {
+					t.Errorf("%d of %d messages, %d missing", kept, count, report.Missing)
+				}
+				if tt.replayed && len(report.Notes()) != 1 {
+					t.Errorf("replay notes %q", report.Notes())
+				}
+			}
 		})
 	}
 }

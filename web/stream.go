@@ -90,11 +90,15 @@ func (s *Server) stream(
 	}
 	out.Writer = bufio.NewWriterSize(below, streamBuffer)
 	err = write(share.Reading(s.sources.EvictedBytes).With(ctx), out)
-	if err == nil {
-		err = out.Flush()
+	overtaken := errors.Is(err, errOvertaken) && patient.begun // and says so at its end
+	if err == nil || overtaken {
+		err = cmp.Or(out.Flush(), err)
 	}
-	if err == nil && z != nil {
-		err = z.Close()
+	if (err == nil || overtaken) && z != nil {
+		err = cmp.Or(z.Close(), err)
+	}
+	if overtaken {
+		_ = control.Flush()
 	}
 	if err != nil && patient.begun {
 		s.logger.Debug("answer cut off", "path", r.URL.Path, "error", err)

@@ -48,6 +48,7 @@ func readFolders(ctx context.Context, r io.ReaderAt, size int64, s *streams) err
 		return &Error{Offset: -1, Err: err}
 	}
 	limited.left = -1
+	s.Missing = cut(z.Comment)
 	byName := make(map[string]*folder)
 	var inOrder []*folder
 	for _, f := range z.File {

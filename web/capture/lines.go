@@ -68,6 +68,10 @@ func (s *streams) line(text []byte) error {
 		return err
 	}
 	if e.ContentHeader == nil {
+		var end map[string]json.RawMessage
+		if json.Unmarshal(text, &end) == nil && json.Unmarshal(end[CutMember], &s.Missing) == nil {
+			return nil
+		}
 		return errNoContent
 	}
 	if err := checkReceived(e.Received); err != nil {

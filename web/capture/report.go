@@ -17,6 +17,8 @@ type Report struct {
 	Published, Returned, Delivered, Fetched uint64
 	// Incomplete of the messages of a capture have less of their body there than was sent.
 	Incomplete uint64
+	// Missing messages were evicted before they were written into an export that was cut off.
+	Missing uint64
 
 	Packets uint64
 	// Breaks is how often a stream of AMQP frames could not be followed: packets are missing, or
@@ -38,6 +40,7 @@ func (r *Report) Add(o Report) {
 	r.Delivered += o.Delivered
 	r.Fetched += o.Fetched
 	r.Incomplete += o.Incomplete
+	r.Missing += o.Missing
 	r.Packets += o.Packets
 	r.Breaks += o.Breaks
 	r.Clipped += o.Clipped
@@ -81,6 +84,8 @@ func (r Report) Notes() []string {
 	}
 	note(r.Incomplete, "message has less of its body in the capture than was sent",
 		"messages have less of their body in the capture than was sent")
+	note(r.Missing, "message is missing, because the export was cut off",
+		"messages are missing, because the export was cut off")
 	if r.Breaks > 0 {
 		notes = append(notes, "AMQP streams broke off "+plural.Of(r.Breaks, "time")+
 			", because packets are missing or damaged; messages there are lost")

@@ -115,13 +115,17 @@ func comment(m archive.Message) string {
 }
 
 // Close ends the connection and flushes what is left. It does not close the underlying writer.
-func (w *Writer) Close() error {
+func (w *Writer) Close() error { return w.End("") }
+
+// End is Close with a comment on the first of the packets that end the connection, if there is any.
+func (w *Writer) End(comment string) error {
 	if w.begun {
 		for _, side := range [][2]*endpoint{{&w.broker, &w.client}, {&w.client, &w.broker}} {
-			if err := w.emit(side[0], side[1], layers.TCP{FIN: true, ACK: true}, nil, ""); err != nil {
+			if err := w.emit(side[0], side[1], layers.TCP{FIN: true, ACK: true}, nil, comment); err != nil {
 				return err
 			}
 			side[0].seq++
+			comment = ""
 		}
 		if err := w.emit(&w.broker, &w.client, layers.TCP{ACK: true}, nil, ""); err != nil {
 			return err

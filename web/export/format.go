@@ -51,6 +51,13 @@ type Writer interface {
 	Close() error
 }
 
+// Cutter is a Writer of a form that can say of a file that it is not whole.
+type Cutter interface {
+	// Cut ends a file for which so many messages were evicted before they were written. It takes
+	// the place of Close.
+	Cut(missing int) error
+}
+
 // Selection is what a file is made of: the messages that match a filter, all of them or the newest.
 type Selection struct {
 	Filter  *query.Filter

@@ -1,10 +1,12 @@
 package export
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/typedjson"
+	"github.com/headerglass/headerglass/web/capture"
 )
 
 // jsonLines is a message a line: its typed JSON, with its octets in base64.
@@ -35,3 +37,9 @@ func (e *jsonlWriter) Write(m archive.Message) error {
 }
 
 func (e *jsonlWriter) Close() error { return nil }
+
+// Cut writes a line that is no message, which replay understands.
+func (e *jsonlWriter) Cut(missing int) error {
+	_, err := fmt.Fprintf(e.w, "{%q:%d,%q:%q}\n", capture.CutMember, missing, "reason", capture.CutOff(missing))
+	return err
+}

@@ -14,6 +14,14 @@ func wireshark() Format {
 		Label:      "pcapng",
 		Use:        "for Wireshark",
 		Compressed: true, // no program that opens it would uncompress it first
-		Begin:      func(w io.Writer, s Selection) (Writer, error) { return capture.NewWriter(w, s.String()) },
+		Begin: func(w io.Writer, s Selection) (Writer, error) {
+			c, err := capture.NewWriter(w, s.String())
+			return wiresharkWriter{c}, err
+		},
 	}
 }
+
+type wiresharkWriter struct{ *capture.Writer }
+
+// Cut says in a comment on the last packets what is missing.
+func (w wiresharkWriter) Cut(missing int) error { return w.End(capture.CutOff(missing)) }

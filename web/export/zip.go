@@ -39,9 +39,8 @@ func zipFolders() Format {
 			// Folders sort by number in any program: as many digits as the last one has, and some
 			// for company.
 			digits := max(len(fmt.Sprint(s.Last)), 6)
-			comment := s.String()
-			err := z.SetComment(comment[:min(len(comment), maxZipComment)])
-			return &zipWriter{s: s, z: z, digits: digits}, err
+			e := &zipWriter{s: s, z: z, digits: digits}
+			return e, e.comment(s.String())
 		},
 	}
 }
@@ -103,4 +102,16 @@ func (e *zipWriter) header(m archive.Message, name string, method uint16) *zip.F
 	return &zip.FileHeader{Name: name, Modified: m.Received().UTC(), Method: method}
 }
 
+func (e *zipWriter) comment(text string) error {
+	return e.z.SetComment(text[:min(len(text), maxZipComment)])
+}
+
 func (e *zipWriter) Close() error { return e.z.Close() }
+
+// Cut begins the comment of the file with what is missing.
+func (e *zipWriter) Cut(missing int) error {
+	if err := e.comment(capture.CutOff(missing) + "; " + e.s.String()); err != nil {
+		return err
+	}
+	return e.z.Close()
+}
