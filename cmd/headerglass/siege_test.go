@@ -53,11 +53,11 @@ const (
 const besieged = "HEADERGLASS_BESIEGED"
 
 // TestSiege drives at once what takes most memory to answer, by clients that do not read, for a
-// minute. The process should stay within --memory, 15 %, 64 MiB and the budget of work in progress,
-// which it does not yet: 64 MiB more are let pass. It goes on reading, and one well-behaved person
-// at another address gets each page, soon. This is of use only where nothing else runs, so it is a
-// step of its own of cmd/check. As with figures, a miss by no more than a busy machine explains is
-// told, and a larger one fails.
+// minute. The process stays within --memory, 15 %, 64 MiB and the budget of work in progress. It
+// goes on reading, and one well-behaved person at another address gets each page, soon: where the
+// machine is so busy with something else that pages take longer before the siege than they do on an
+// idle one, by as many times as long, and twice at most. This is of use only where nothing else
+// runs, so it is a step of its own of cmd/check.
 func TestSiege(t *testing.T) {
 	if site := os.Getenv(besieged); site != "" {
 		besiege(t, site)
@@ -71,8 +71,7 @@ func TestSiege(t *testing.T) {
 		last    = time.Minute
 		arrive  = 0.9 // of the rate without the siege
 		soonest = 200 * time.Millisecond
-		beyond  = 64 << 20 // what the process may still take above its bound
-		busy    = 2        // a busy machine explains so many times as long, or as little
+		idle    = 25 * time.Millisecond // for a page without the siege on an idle machine, at the 95th percentile
 	)
 	broker, err := demoserver.Listen("127.0.0.1:0", demoserver.Config{})
 	if err != nil {
@@ -138,21 +137,14 @@ func TestSiege(t *testing.T) {
 		" without the siege %v at the 95th",
 		peak>>20, got, unbesieged, visit.percentile(50), p95, visit.percentile(100), calm)
 	t.Logf("the budget: %s", budgetFigures(t, client, c.site))
-	missed := func(far bool, what string, args ...any) {
-		if far {
-			t.Errorf(what, args...)
-		} else {
-			t.Logf("missed: "+what, args...)
-		}
-	}
 	if most := int64(memory*115/100 + 64<<20 + budget); peak > most {
-		missed(peak > most+beyond, "the process took %d MiB, want at most %d", peak>>20, most>>20)
+		t.Errorf("the process took %d MiB, want at most %d", peak>>20, most>>20)
 	}
 	if got < arrive*unbesieged {
-		missed(got < arrive*unbesieged/busy, "%.0f messages/s arrived, %.0f without the siege, want 9 of 10", got, unbesieged)
+		t.Errorf("%.0f messages/s arrived, %.0f without the siege, want 9 of 10", got, unbesieged)
 	}
-	if p95 > soonest {
-		missed(p95 > soonest*busy, "a page took %v at the 95th percentile, want at most %v", p95, soonest)
+	if most := min(soonest*max(calm, idle)/idle, 2*soonest); p95 > most {
+		t.Errorf("a page took %v at the 95th percentile, want at most %v", p95, most)
 	}
 	for what, count := range visit.failed {
 		t.Errorf("%d of %d times %s", count, len(visit.took), what)
