@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -55,6 +56,11 @@ func queueBecomes(t *testing.T, broker *demoserver.Server, want demoserver.Queue
 func TestSignalsGiveBack(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
+			// A signal that is caught here is not ignored by the child, even if this test runs
+			// under nohup, which ignores SIGHUP for all that it starts.
+			caught := make(chan os.Signal, 1)
+			signal.Notify(caught, sig)
+			defer signal.Stop(caught)
 			broker, c := peeking(t, 20, func(args ...string) *child { return startChild(t, nil, args...) })
 			if err := c.cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
