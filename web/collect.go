@@ -21,6 +21,8 @@ const (
 	// time: as many as there are already.
 	collectLeast = 2 << 10
 	collectMost  = 64 << 10
+	// collectSpare is for what comes after a part, such as its last line's end.
+	collectSpare = 64
 	// gzipBytes is what a compressor takes.
 	gzipBytes = 1 << 20
 )
@@ -82,9 +84,8 @@ func (s *Server) collect(work int64, turns *budget.Limiter, h handler) handler {
 				return err
 			}
 		}
-		reading := share.Reading(s.sources.EvictedBytes)
-		reading.Begin()
-		defer reading.End()
+		share.BeginReading()
+		defer share.EndReading()
 		c := &collected{ctx: ctx, share: share, pool: &s.compressors, header: w.Header(), gzip: acceptsGzip(r)}
 		if err := h(c, r.WithContext(ctx)); err != nil {
 			if c.ctx.Err() != nil {
@@ -100,7 +101,7 @@ func (s *Server) collect(work int64, turns *budget.Limiter, h handler) handler {
 			return err
 		}
 		leave()
-		reading.End()
+		share.EndReading()
 		share.Shrink(work + gzipBytes)
 		sending.Store(true)
 		share.Stall()
@@ -182,7 +183,7 @@ func (k keeper) Write(b []byte) (n int, err error) {
 	for len(b) > 0 && c.err == nil {
 		last := len(c.chunks) - 1
 		if last < 0 || len(c.chunks[last]) == cap(c.chunks[last]) {
-			room := min(max(len(b), c.size, collectLeast), collectMost)
+			room := min(max(len(b)+collectSpare, c.size, collectLeast), collectMost)
 			if c.err = c.share.Grow(c.ctx, int64(room)); c.err != nil {
 				break
 			}

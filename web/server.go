@@ -121,6 +121,7 @@ type Server struct {
 	// long is the same of what takes long, such as exports: half of the processors.
 	long        *budget.Limiter
 	compressors sync.Pool     // of *gzip.Writer
+	buffers     sync.Pool     // of *[]byte, for the JSON of one message
 	exportStall time.Duration // how long an export waits for a browser to take some more
 	// one for each table decoded whole, of a message opened, exported or pasted
 	fullDecodes atomic.Uint64
@@ -190,6 +191,7 @@ func New(cfg Config) (*Server, error) {
 	}); err != nil {
 		return nil, err
 	}
+	s.budget.Reads(s.sources.EvictedBytes)
 	s.live = live.New(live.Config{
 		MaxConns:        cfg.MaxLive,
 		MaxConnsPerAddr: cfg.MaxLivePerAddr,

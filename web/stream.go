@@ -89,7 +89,7 @@ func (s *Server) stream(
 		below = z
 	}
 	out.Writer = bufio.NewWriterSize(below, streamBuffer)
-	err = write(share.Reading(s.sources.EvictedBytes).With(ctx), out)
+	err = write(share.With(ctx), out)
 	overtaken := errors.Is(err, errOvertaken) && patient.begun // and says so at its end
 	if err == nil || overtaken {
 		err = cmp.Or(out.Flush(), err)

@@ -54,12 +54,15 @@ const (
 
 // Budget is a number of bytes. It is safe for concurrent use.
 type Budget struct {
-	max int64
+	max     int64
+	evicted func() int64
 
 	mu      sync.Mutex
 	held    [kinds]int64        // guarded by mu; the sum of the shares' bytes
 	shares  map[*Share]struct{} // guarded by mu; those that hold bytes
-	readers map[*Share]struct{} // guarded by mu; those that keep bytes from being freed
+	readers map[*Share]struct{} // guarded by mu; those that read
+	ticking bool                // guarded by mu; the ticker is under way
+	ticker  *time.Timer         // guarded by mu
 	holders map[string]int64    // guarded by mu; bytes by address, no zeros
 	queue   []*waiter           // guarded by mu; oldest first
 	refused [kinds]uint64       // guarded by mu
@@ -78,6 +81,7 @@ type Share struct {
 	n       int64     // guarded by b.mu
 	stalled time.Time // guarded by b.mu; since when it waits for its peer; zero: it does not
 	told    bool      // guarded by b.mu; giveWay was called
+	from    int64     // guarded by b.mu; bytes ever evicted when it began to read
 	pinned  int64     // guarded by b.mu; bytes kept from being freed
 }
 
@@ -92,6 +96,7 @@ type waiter struct {
 func New(max int64) *Budget {
 	return &Budget{
 		max:     max,
+		evicted: func() int64 { return 0 },
 		shares:  make(map[*Share]struct{}),
 		readers: make(map[*Share]struct{}),
 		holders: make(map[string]int64),

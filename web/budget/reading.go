@@ -2,109 +2,91 @@ package budget
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
-// A Reading charges work with what it keeps from being freed: messages that are evicted while it
-// reads them stay in memory until it is done. All that reads at one time keeps no more than what
-// was evicted since the oldest reading began, so that only the largest is counted. It is safe for
-// concurrent use.
-type Reading struct {
-	share   *Share
-	evicted func() int64
+// Messages that are evicted while work reads them stay in memory until it is done. They are charged
+// to it: all work that reads at one time keeps no more than what was evicted since the oldest
+// began, so that only what that keeps counts.
 
-	mu    sync.Mutex
-	from  int64       // guarded by mu; what evicted was when it began
-	timer *time.Timer // guarded by mu; nil: it does not read
-}
-
-// readingTick is how often a reading is looked at. One that is over before costs nothing.
+// readingTick is how often work that reads is looked at. What is over before costs nothing.
 const readingTick = Wait / 10
 
-// Reading returns a reading for the share's work. evicted is how many bytes have ever been evicted
-// of what is read.
-func (s *Share) Reading(evicted func() int64) *Reading { return &Reading{share: s, evicted: evicted} }
+// Reads says how many bytes have ever been evicted of what work reads. It is called before any
+// work.
+func (b *Budget) Reads(evicted func() int64) { b.evicted = evicted }
 
-// Begin says that the work begins to read. It must come before what is read is looked up.
-func (r *Reading) Begin() {
-	from := r.evicted()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.from = from
-	if r.timer == nil {
-		r.timer = time.AfterFunc(readingTick, r.look)
-	}
-}
-
-// End says that nothing is kept any more. It may be called again.
-func (r *Reading) End() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.timer == nil {
-		return
-	}
-	r.timer.Stop()
-	r.timer = nil
-	r.share.pin(0)
-}
-
-func (r *Reading) look() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.timer == nil {
-		return
-	}
-	r.share.pin(r.evicted() - r.from)
-	r.timer.Reset(readingTick)
-}
-
-type readingKey struct{}
-
-// With is a context of work that says by Begin when it reads.
-func (r *Reading) With(ctx context.Context) context.Context {
-	return context.WithValue(ctx, readingKey{}, r)
-}
-
-// Begin begins the reading of ctx, if it has one; end ends it.
-func Begin(ctx context.Context) (end func()) {
-	r, ok := ctx.Value(readingKey{}).(*Reading)
-	if !ok {
-		return func() {}
-	}
-	r.Begin()
-	return r.End
-}
-
-// pin says how many bytes the share's work keeps from being freed. Where there are too many, others
-// give way as they would for as many bytes taken, and else the work that keeps the most.
-func (s *Share) pin(n int64) {
+// BeginReading says that the work begins to read. It must come before what is read is looked up.
+func (s *Share) BeginReading() {
 	b := s.b
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	less := n < s.pinned
-	s.pinned = n
-	if n > 0 {
-		b.readers[s] = struct{}{}
-	} else {
-		delete(b.readers, s)
+	s.from = b.evicted()
+	b.readers[s] = struct{}{}
+	switch {
+	case b.ticking:
+	case b.ticker == nil:
+		b.ticker = time.AfterFunc(readingTick, b.tick)
+	default:
+		b.ticker.Reset(readingTick)
 	}
-	if less {
+	b.ticking = true
+}
+
+// EndReading says that nothing is kept any more. It may be called again.
+func (s *Share) EndReading() {
+	b := s.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.readers, s)
+	if s.pinned > 0 {
+		s.pinned = 0
 		b.admit()
+	}
+}
+
+// tick charges all that read. Where there is too much, others give way as they would for as many
+// bytes taken, and else the work that keeps the most.
+func (b *Budget) tick() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ticking = len(b.readers) > 0
+	if !b.ticking {
 		return
 	}
-	if missing := b.makeRoom(&waiter{s: s}); missing > 0 {
-		if most := b.largest(false); most != nil && most.giveWay != nil {
-			b.tell(most)
-		}
+	b.ticker.Reset(readingTick)
+	evicted := b.evicted()
+	for s := range b.readers {
+		s.pinned = evicted - s.from
 	}
+	most := b.largest(false)
+	if most != nil && b.makeRoom(&waiter{s: most}) > 0 && most.giveWay != nil {
+		b.tell(most)
+	}
+}
+
+type shareKey struct{}
+
+// With is a context of the share's work, which says by BeginReading when it reads.
+func (s *Share) With(ctx context.Context) context.Context {
+	return context.WithValue(ctx, shareKey{}, s)
+}
+
+// BeginReading is that of the share that ctx has, if it has one; end ends it.
+func BeginReading(ctx context.Context) (end func()) {
+	s, ok := ctx.Value(shareKey{}).(*Share)
+	if !ok {
+		return func() {}
+	}
+	s.BeginReading()
+	return s.EndReading
 }
 
 // largest is the share that keeps the most bytes from being freed, of all or of those that were not
 // told to give way; nil: none does.
 func (b *Budget) largest(all bool) (most *Share) {
 	for s := range b.readers {
-		if (all || !s.told) && (most == nil || s.pinned > most.pinned) {
+		if s.pinned > 0 && (all || !s.told) && (most == nil || s.pinned > most.pinned) {
 			most = s
 		}
 	}

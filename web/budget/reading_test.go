@@ -15,10 +15,10 @@ func TestReadingIsCharged(t *testing.T) {
 		var evicted atomic.Int64
 		evicted.Store(1000)
 		b := New(100)
+		b.Reads(evicted.Load)
 		s, told := take(t, b, Page, "a", 10)
-		r := s.Reading(evicted.Load)
 		for range 2 {
-			end := Begin(r.With(t.Context()))
+			end := BeginReading(s.With(t.Context()))
 			if n := b.Stats().Pinned; n != 0 {
 				t.Errorf("%d bytes before anything is evicted", n)
 			}
@@ -44,7 +44,7 @@ func TestReadingIsCharged(t *testing.T) {
 		if *told {
 			t.Error("work that stayed within the budget had to give way")
 		}
-		Begin(context.Background())()
+		BeginReading(context.Background())()
 	})
 }
 
@@ -53,23 +53,22 @@ func TestReadingsOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var evicted atomic.Int64
 		b := New(100)
-		first, _ := take(t, b, Page, "a", 1)
-		older := first.Reading(evicted.Load)
-		older.Begin()
+		b.Reads(evicted.Load)
+		older, _ := take(t, b, Page, "a", 1)
+		older.BeginReading()
 		evicted.Add(20)
-		second, _ := take(t, b, Page, "b", 1)
-		newer := second.Reading(evicted.Load)
-		newer.Begin()
+		newer, _ := take(t, b, Page, "b", 1)
+		newer.BeginReading()
 		evicted.Add(30)
 		time.Sleep(readingTick + 1)
 		if n := b.Stats().Pinned; n != 50 {
 			t.Errorf("%d bytes are kept, want 50", n)
 		}
-		older.End()
+		older.EndReading()
 		if n := b.Stats().Pinned; n != 30 {
 			t.Errorf("%d bytes are kept, want 30", n)
 		}
-		newer.End()
+		newer.EndReading()
 	})
 }
 
@@ -90,21 +89,21 @@ func TestReadingGivesWay(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var evicted atomic.Int64
 				b := New(100)
+				b.Reads(evicted.Load)
 				hogTold := new(bool)
 				if tt.hog > 0 {
 					_, hogTold = take(t, b, Page, "hog", tt.hog)
 				}
-				var r *Reading
 				readerTold := false
+				var s *Share
 				s, err := b.Take(t.Context(), Page, "a", 10, func() {
 					readerTold = true
-					go func() { r.End() }()
+					go func() { s.EndReading() }()
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				r = s.Reading(evicted.Load)
-				r.Begin()
+				s.BeginReading()
 				for range 10 {
 					evicted.Add(10)
 					time.Sleep(readingTick + 1)
@@ -118,7 +117,7 @@ func TestReadingGivesWay(t *testing.T) {
 				if readerTold != tt.reader || *hogTold != tt.hogGivesIt {
 					t.Errorf("told: the reader %v, the other %v", readerTold, *hogTold)
 				}
-				r.End()
+				s.EndReading()
 			})
 		})
 	}

@@ -138,7 +138,7 @@ func (v View) lookNow(ctx context.Context, f *query.Filter, r Request, show func
 		return err
 	}
 	defer release()
-	defer budget.Begin(ctx)()
+	defer budget.BeginReading(ctx)()
 	p, err := v.Now().page(ctx, f, r)
 	if err == nil {
 		show(p)
