@@ -149,7 +149,7 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	m, err := s.message(req.view.Now(), r)
+	m, err := s.message(req.view, r)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 			if err != nil {
 				return err
 			}
-			return writeMessageJSON(w, m, req.dialect)
+			return s.writeMessageJSON(w, m, req.dialect)
 		})(w, r)
 	}
 	if r.Method == http.MethodHead {
@@ -174,7 +174,7 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 		if err != nil {
 			return err
 		}
-		return writeMessageJSON(out, m.Clone(), req.dialect)
+		return s.writeMessageJSON(out, m.Clone(), req.dialect)
 	})
 }
 
@@ -182,10 +182,16 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 // larger one is sent while it is made.
 const maxCollected = 64 << 10
 
-func writeMessageJSON(w io.Writer, m archive.Message, d *fieldtable.Dialect) error {
-	buf, err := typedjson.WriteMessage(w, nil, m, d)
+func (s *Server) writeMessageJSON(w io.Writer, m archive.Message, d *fieldtable.Dialect) error {
+	buf, ok := s.buffers.Get().(*[]byte)
+	if !ok {
+		buf = new([]byte)
+	}
+	defer s.buffers.Put(buf)
+	var err error
+	*buf, err = typedjson.WriteMessage(w, *buf, m, d)
 	if err == nil {
-		_, err = w.Write(append(buf, '\n'))
+		_, err = w.Write([]byte{'\n'})
 	}
 	return err
 }
@@ -200,6 +206,7 @@ func (s *Server) serveKeysJSON(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b := []byte(`{"keys":[`)
+	var tags []byte
 	for _, k := range counts {
 		b = append(typedjson.AppendNext(b), '{')
 		if utf8.ValidString(k.Key) {
@@ -212,7 +219,9 @@ func (s *Server) serveKeysJSON(w http.ResponseWriter, r *http.Request) error {
 		}
 		b = strconv.AppendUint(typedjson.AppendMember(b, "count"), k.Count, 10)
 		b = append(typedjson.AppendMember(b, "tags"), '{')
-		for _, tag := range slices.Sorted(maps.Keys(k.Tags)) {
+		tags = slices.AppendSeq(tags[:0], maps.Keys(k.Tags))
+		slices.Sort(tags)
+		for _, tag := range tags {
 			if b[len(b)-1] != '{' {
 				b = append(b, ',')
 			}

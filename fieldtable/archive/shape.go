@@ -139,18 +139,20 @@ type shapeKey struct {
 func (k *shapeKey) read(table []byte, d *fieldtable.Dialect, limit int64) {
 	k.reset()
 	view := fieldtable.View(table, d)
-	nested := false
+	key, tags, fields := k.key, k.tags, 0 // every message that arrives comes by here
+	large, nested := false, false
 	s := view.Scan()
 	for at := s.Offset(); s.Skip(); at = s.Offset() {
 		tagAt := at + 1 + int(table[at])
-		k.fields++
-		if k.large = k.large || shapeBytes(len(k.key)+tagAt+1-at, k.fields) > limit; !k.large {
-			k.key = append(k.key, table[at:tagAt+1]...)
-			k.tags = append(k.tags, uint16(tagAt))
+		fields++
+		if large = large || shapeBytes(len(key)+tagAt+1-at, fields) > limit; !large {
+			key = append(key, table[at:tagAt+1]...)
+			tags = append(tags, uint16(tagAt))
 		}
 		kind := d.Kind(table[tagAt])
 		nested = nested || kind == fieldtable.KindTable || kind == fieldtable.KindArray
 	}
+	k.key, k.tags, k.fields, k.large = key, tags, fields, large
 	if s.Err() != nil {
 		k.key, k.damaged = append(k.key, keyDamaged), true
 	} else {

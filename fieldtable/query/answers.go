@@ -21,8 +21,8 @@ type answers struct {
 // finds all of them sooner than a pass for each.
 const mostColumns = 16
 
-// answers returns those of x's filter. They are nil where no column is asked and the filter does
-// not match everything, or where it would ask too many.
+// answers returns those of x's filter. They are nil where it would ask too many columns, or none
+// and shapes do not settle it.
 func (r *PageRequest) answers(x *Matcher, s archive.Snapshot, columns archive.Columns) *answers {
 	if r.plain {
 		return nil
@@ -30,7 +30,8 @@ func (r *PageRequest) answers(x *Matcher, s archive.Snapshot, columns archive.Co
 	p := planner{matcher: x, request: r, snapshot: s, columns: columns}
 	a := &answers{plan: p.plan(x.filter.root)}
 	a.asks = p.readers
-	if n := len(a.asks); n > mostColumns || n == 0 && !x.filter.MatchesAll() {
+	settled := x.filter.MatchesAll() || x.shaped && x.filter.byShape
+	if n := len(a.asks); n > mostColumns || n == 0 && !settled {
 		return nil
 	}
 	return a

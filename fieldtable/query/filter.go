@@ -21,6 +21,9 @@ type Filter struct {
 // Compile reads a filter; its error is an *Error. The empty filter matches every
 // message.
 func Compile(src string) (*Filter, error) {
+	if src == "" { // as most pages have it
+		return &Filter{root: everything{}, byShape: true}, nil
+	}
 	root, keys, err := parse(src)
 	if err != nil {
 		return nil, err

@@ -44,5 +44,19 @@ func AppendTime(dst []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(dst, "null"...)
 	}
-	return t.UTC().AppendFormat(dst, `"2006-01-02T15:04:05.000000000Z07:00"`)
+	t = t.UTC()
+	if year := t.Year(); year < 0 || year > 9999 {
+		return t.AppendFormat(dst, `"2006-01-02T15:04:05.000000000Z07:00"`)
+	}
+	// Package time is several times as fast with this layout, which leaves out zeros at the end.
+	start := len(dst) + len(`"`)
+	dst = t.AppendFormat(append(dst, '"'), time.RFC3339Nano)
+	dst = dst[:len(dst)-len("Z")]
+	if len(dst)-start == len("2006-01-02T15:04:05") {
+		dst = append(dst, '.')
+	}
+	for len(dst)-start < len("2006-01-02T15:04:05.000000000") {
+		dst = append(dst, '0')
+	}
+	return append(dst, `Z"`...)
 }

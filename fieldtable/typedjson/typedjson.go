@@ -109,13 +109,11 @@ func (out *stream) element(dst []byte, s *fieldtable.Scanner) []byte {
 	dst = append(dst, `,"type":"`...)
 	dst = append(dst, f.Value.Kind().String()...)
 	dst = append(dst, `","value":`...)
-	switch inner, ok := s.Into(); {
-	case !ok:
-		dst = out.scalar(dst, f.Value)
-	case f.Value.Kind() == fieldtable.KindTable:
-		dst = out.elements(append(dst, `{"fields":[`...), &inner)
+	switch f.Value.Kind() {
+	case fieldtable.KindTable, fieldtable.KindArray:
+		dst = out.container(dst, s, f.Value)
 	default:
-		dst = out.elements(append(dst, `{"items":[`...), &inner)
+		dst = out.scalar(dst, f.Value)
 	}
 	if ambiguous(f.Value) {
 		dst = append(dst, `,"raw":"`...)
@@ -127,6 +125,21 @@ func (out *stream) element(dst []byte, s *fieldtable.Scanner) []byte {
 	dst = append(dst, `,"end":`...)
 	dst = strconv.AppendInt(dst, int64(f.End), 10)
 	return append(dst, '}')
+}
+
+// container is element of a table or an array. It is apart from that because the scanner of what is
+// in it has to be allocated.
+func (out *stream) container(dst []byte, s *fieldtable.Scanner, v fieldtable.Value) []byte {
+	inner, ok := s.Into()
+	switch {
+	case !ok:
+		return out.scalar(dst, v)
+	case v.Kind() == fieldtable.KindTable:
+		dst = append(dst, `{"fields":[`...)
+	default:
+		dst = append(dst, `{"items":[`...)
+	}
+	return out.elements(dst, &inner)
 }
 
 // ambiguous reports whether what is written of v does not tell its octets.

@@ -85,16 +85,23 @@ func (l *Limiter) acquire(ctx context.Context, line int, wait time.Duration) (re
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w := &turn{addr: Addr(ctx), ready: make(chan struct{})}
-	release = sync.OnceFunc(func() { l.leave(w.addr) })
+	addr := Addr(ctx)
+	var once sync.Once
+	release = func() { once.Do(func() { l.leave(addr) }) }
 	l.mu.Lock()
-	if line > 0 && l.lines[w.addr] >= line {
+	if line > 0 && l.lines[addr] >= line {
 		l.refused++
 		l.mu.Unlock()
 		return nil, ErrBusy
 	}
+	if len(l.waiting) == 0 && l.free(addr) { // mostly
+		l.enter(addr)
+		l.mu.Unlock()
+		return release, nil
+	}
+	w := &turn{addr: addr, ready: make(chan struct{})}
 	l.waiting = append(l.waiting, w)
-	l.lines[w.addr]++
+	l.lines[addr]++
 	l.admit()
 	l.mu.Unlock()
 	select {
@@ -154,10 +161,17 @@ func (l *Limiter) admit() {
 		}
 		w := l.waiting[next]
 		l.unqueue(next)
-		l.n++
-		l.running[w.addr]++
+		l.enter(w.addr)
 		close(w.ready)
 	}
+}
+
+// free reports whether an address may have one more place.
+func (l *Limiter) free(addr string) bool { return l.n < l.All && l.running[addr] < l.Each }
+
+func (l *Limiter) enter(addr string) {
+	l.n++
+	l.running[addr]++
 }
 
 func (l *Limiter) unqueue(i int) {
