@@ -1,6 +1,5 @@
 // The explorer in the browser. Every page works without it, but for the live feed.
 import { $, $$, on, remember, remembered, root, tell } from "./dom.js";
-import { begin } from "./complete.js";
 import * as inspector from "./inspect.js";
 import * as live from "./live.js";
 import * as list from "./rows.js";
@@ -147,7 +146,7 @@ for (const [name, value] of Object.entries(remembered())) {
 }
 
 summarise();
-begin();
+$("#q")?.addEventListener("focus", () => import("./complete.js").then((complete) => complete.begin()), { once: true });
 live.start();
 try {
   if (JSON.parse(sessionStorage.getItem("headerglass-marks") || "[]").length) import("./marks.js");

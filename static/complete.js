@@ -91,6 +91,7 @@ export function begin() {
     clearTimeout(timer);
     timer = setTimeout(ask, 60);
   });
+  if (input.value !== input.defaultValue) ask(); // typed while this came
   input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
     if (event.isComposing) return;

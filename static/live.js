@@ -2,7 +2,7 @@
 import { $, announce, count, num, put, root, tell } from "./dom.js";
 import { adopt, rove } from "./rows.js";
 import { summary } from "./summary.js";
-import { times } from "./zone.js";
+import { moment, times } from "./zone.js";
 
 const maxRows = 600;
 const button = $("#live");
@@ -20,6 +20,10 @@ let attempts = 0;
 let timer = 0;
 let polls = false; // the explorer answers, but its websocket does not get through
 let unsaid = 0;
+let heard = Date.now(); // when the explorer last said something
+let called = 0; // when it was last called
+let offline = false; // the browser says so, and nothing has come since
+let told = ""; // what is said while there is news
 
 let held = false; // the pointer is down in the rows
 let aiming = 0; // a timer while the mouse moves over them
@@ -56,10 +60,18 @@ function release() {
   requestAnimationFrame(draw); // after the click
 }
 
+/** Whether what the page says of the explorer may no longer be so: it says something at least every 5 s. */
+const lost = () => offline || Date.now() - heard > 10000 || (attempts > 0 && !polls);
+
 function draw() {
   const still = paused();
+  const dead = lost();
+  root.toggleAttribute("data-lost", dead);
+  const news = dead ? `No news since ${moment(new Date(heard))}` : told;
+  if ($("#news").textContent !== news) $("#news").textContent = news;
+  $("#news").hidden = !news;
   button.setAttribute("aria-pressed", String(!still));
-  $(".word", button).textContent = polls && !still ? "Every 5 s" : !socket && attempts && !polls ? "Reconnecting" : still ? "Paused" : "Live";
+  $(".word", button).textContent = dead ? "Reconnecting" : still ? "Paused" : polls ? "Every 5 s" : "Live";
   pill.hidden = !(still && fresh > 0);
   if (!pill.hidden) $("button", pill).textContent = `Paused · ${num(fresh)} new (u)`;
   if (!still && waiting.length) flush();
@@ -150,7 +162,22 @@ function acknowledge(to) {
   }));
 }
 
+/** Notes that the explorer has said something. */
+function hear() {
+  const dead = lost();
+  heard = Date.now();
+  offline = false;
+  if (dead) draw();
+}
+
+// Numbers on this page mean other messages now.
+function restarted() {
+  sessionStorage.setItem("headerglass-restarted", "1");
+  location.reload();
+}
+
 function receive(event) {
+  hear();
   const message = JSON.parse(event.data);
   switch (message.t) {
     case "rows":
@@ -170,8 +197,7 @@ function receive(event) {
       status(message);
       break;
     case "reset":
-      // The explorer has been started again: the numbers on this page mean other messages now.
-      location.reload();
+      restarted();
       break;
   }
 }
@@ -190,14 +216,15 @@ function status(message) {
 async function poll() {
   if (attempts < 2 || document.hidden) return;
   try {
-    const answer = await fetch(button.dataset.page);
+    const answer = await fetch(button.dataset.page, { signal: AbortSignal.timeout(10000) });
     if (!answer.ok) throw answer;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const to = cursor($("#live", page).dataset.after);
     if (attempts < 2) return; // the websocket is back
-    if (to < after) return location.reload();
+    if ($("#live", page).dataset.run !== button.dataset.run) return restarted();
     if (!polls) tell("Websockets do not get through: new rows come every 5 s");
     polls = true;
+    hear();
     const all = [...$("#rows", page).children].filter((row) => row.dataset.seq);
     // Of several sources the page is shown whole: only the explorer knows what is new on it.
     const added = typeof to === "number" ? all.filter((row) => +row.dataset.seq > after) : to === after ? [] : all;
@@ -217,24 +244,41 @@ function connect() {
   if (socket || document.hidden) return;
   const url = new URL(button.dataset.url, location);
   url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-  url.searchParams.set("after", after);
+  const from = after;
+  url.searchParams.set("after", from);
+  url.searchParams.set("run", button.dataset.run);
   if (calm.matches) url.searchParams.set("slow", "1");
   const ws = new WebSocket(url);
   socket = ws;
+  called = Date.now();
   ws.onopen = () => {
+    if (from !== after) { // asked for meanwhile: it would come twice
+      disconnect();
+      connect();
+      return;
+    }
     attempts = 0;
     polls = false;
     draw();
   };
   ws.onmessage = receive;
   ws.onclose = () => {
-    if (socket !== ws) return;
-    socket = null;
-    if (document.hidden) return;
-    if (++attempts === 2) poll();
-    timer = setTimeout(connect, Math.min(30000, 500 * 2 ** attempts) * (0.5 + Math.random() / 2));
-    draw();
+    if (socket === ws) retry();
   };
+}
+
+function retry() {
+  disconnect();
+  if (document.hidden) return;
+  if (++attempts === 2) poll();
+  timer = setTimeout(connect, Math.min(30000, 500 * 2 ** attempts) * (0.5 + Math.random() / 2));
+  draw();
+}
+
+/** A connection may be dead without an end: a network that is gone, an explorer that stands still. */
+function watch() {
+  if (socket && Date.now() - Math.max(heard, called) > 20000) retry();
+  draw();
 }
 
 function disconnect() {
@@ -288,6 +332,20 @@ export function start() {
   document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
   addEventListener("pagehide", disconnect);
   addEventListener("pageshow", (event) => event.persisted && connect());
+  addEventListener("offline", () => {
+    offline = true;
+    draw();
+  });
+  addEventListener("online", () => {
+    if (!offline) return;
+    disconnect();
+    connect();
+  });
+  if (sessionStorage.getItem("headerglass-restarted")) {
+    sessionStorage.removeItem("headerglass-restarted");
+    told = `The explorer was started again at ${moment(new Date(button.dataset.run))}`;
+  }
+  setInterval(watch, 1000);
   setInterval(poll, 5000);
   setInterval(() => {
     if (unsaid) announce(count(unsaid, "new message"));

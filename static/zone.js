@@ -17,6 +17,12 @@ function full(t) {
   return `${t.getFullYear()}-${pad(t.getMonth() + 1)}-${pad(t.getDate())} ${clock(t)} ${name(t)}`;
 }
 
+/** A time of the day as the page shows it. */
+export function moment(t) {
+  const page = new URL(location).searchParams.get("tz") || "UTC";
+  return t.toLocaleTimeString("en-GB", { timeZone: root.dataset.zone === "local" ? undefined : page });
+}
+
 /** Rewrites the times within an element as the setting wants them. */
 export function times(within = document) {
   const local = root.dataset.zone === "local";

@@ -57,6 +57,7 @@ func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) error {
 		Addr:     addr,
 		Archives: view.Archives(),
 		After:    after,
+		Anew:     r.URL.Query().Has("run") && r.URL.Query().Get("run") != s.run,
 		Rows: func(ctx context.Context, w io.Writer, snaps []archive.Snapshot, ms []archive.Message) error {
 			v := view.At(snaps)
 			l := listing.List{Rows: rows(v, ms, page.req, v.Status().Gaps), Sourced: together}

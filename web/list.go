@@ -64,6 +64,7 @@ func (s *Server) listPage(ctx context.Context, req request, selected archive.Mes
 	p.Bar = listing.QueryBar{
 		Query: req.Q,
 		Live:  req.filterErr == nil && req.Before == "" && !req.ascending() && growing(req.State),
+		Run:   s.run,
 	}
 	if !s.cfg.NoExports {
 		p.Bar.Exports, p.Bar.ExportLimit = exportForms(), s.cfg.ExportLimit

@@ -107,6 +107,7 @@ type Server struct {
 	sources     *sources.Set
 	logger      *slog.Logger
 	base        string // "" or "/path", without a slash at the end
+	run         string // when it was started, as RFC 3339 has it: tells this run from another
 	hosts       access.Hosts
 	live        *live.Feeds
 	parts       liveParts
@@ -171,6 +172,7 @@ func New(cfg Config) (*Server, error) {
 		cfg:    cfg,
 		logger: cfg.Logger,
 		base:   base,
+		run:    cfg.Now().UTC().Format(time.RFC3339Nano),
 		hosts:  access.NewHosts(cfg.AllowedHosts),
 		assets: assets,
 		budget: budget.New(cfg.Budget),

@@ -247,6 +247,7 @@ var parameters = [...]Parameter{
 		},
 	},
 	{Name: "slow", Meaning: "1: fewer, larger batches", Pages: OnFeed},
+	{Name: "run", Meaning: "the run of the explorer that the page is of", Pages: OnFeed},
 	{Name: "m", Meaning: "a message to compare", Pages: OnCompare},
 	{Name: "with", Meaning: "older or newer: the nearest of the same routing key", Pages: OnCompare},
 	{Name: "base64", Meaning: "the bytes, as base64", Pages: OnPaste},

@@ -15,6 +15,8 @@ type QueryBar struct {
 	// Live says that the page shows the newest messages, so that new ones may be put above them.
 	// False on older pages and on a bounded time range.
 	Live bool
+	// Run tells this run of the explorer from another: numbers of messages mean nothing in another.
+	Run string
 	// Exports are the forms of file that the matches can be had in; nil: none. ExportLimit is how
 	// many messages a file holds at most.
 	Exports     []ExportForm

@@ -32,6 +32,7 @@ type conn struct {
 	// status is what the browser was last told, as hashes: the text is kept once for all feeds, if
 	// at all.
 	status [fragments]uint64
+	beat   time.Time // when it was last told
 
 	// sent holds what acknowledges the rows messages that are not acknowledged,
 	// oldest first; len(sent) ≤ maxInFlight. batches counts rows messages.
@@ -422,13 +423,15 @@ func (c *conn) sendStatus(ctx context.Context) error {
 		c.status[i] = h
 		changed = true
 	}
-	if !changed {
+	at := time.Now()
+	if !changed && at.Sub(c.beat) < beatInterval {
 		return nil
 	}
+	c.beat = at
 	return c.send(struct {
 		T       string `json:"t"`
-		HTML    string `json:"html"`
-		Keys    string `json:"keys"`
+		HTML    string `json:"html,omitempty"`
+		Keys    string `json:"keys,omitempty"`
 		Chart   string `json:"chart,omitempty"`
 		Facet   string `json:"facet,omitempty"`
 		Total   string `json:"total,omitempty"`

@@ -9,6 +9,7 @@
 //	{"t":"rows","from":4,"to":9,"html":"<tr…","count":4,"skipped":0,"rate":12.5}
 //	{"t":"gap","from":4,"to":9,"count":5,"reason":"evicted"}
 //	{"t":"status","html":"<div…","keys":"<ul…","chart":"<svg…","facet":"<h2…","total":"<strong…"}
+//	{"t":"status"}
 //	{"t":"reset"}
 //
 // A rows message is about the messages with from < sequence number ≤ to: html
@@ -18,11 +19,12 @@
 // looked at, count of them: reason "evicted" (gone before the connection got
 // to them) or "behind" (too many had arrived since the last batch). A status
 // message has parts of the page to put in place of its own; an empty one has
-// not changed.
+// not changed. One comes at least every five seconds, also when nothing has
+// changed: a browser that hears nothing for longer knows that its feed is dead.
 //
 // A reset message comes first when the browser asks for what follows a message
-// that does not exist: the explorer has been started again since, and sequence
-// numbers on the page mean other messages now.
+// that does not exist, or of another run of the explorer: it has been started
+// again since, and sequence numbers on the page mean other messages now.
 //
 // The browser answers a rows message with {"ack":to} when it has painted it;
 // it is sent no more than two of them ahead of its answers.
@@ -71,6 +73,7 @@ const (
 	maxInFlight = 2      // batches sent and not acknowledged
 
 	statusInterval = time.Second
+	beatInterval   = 5 * time.Second // at most this long without a status message
 	pingInterval   = 20 * time.Second
 	pongWait       = 60 * time.Second
 	writeWait      = 10 * time.Second
@@ -110,6 +113,9 @@ type Stream struct {
 	// After is for each archive the sequence number after which the stream begins. Where none
 	// is as great, the browser gets a reset and the stream begins at the end.
 	After []uint64
+	// Anew says that After is of an earlier run of the explorer: the browser gets a reset and the
+	// stream begins at the end.
+	Anew bool
 	// Text writes how far a feed of several archives has got; the browser asks for what follows
 	// with it. Nil: there is one archive.
 	Text func([]uint64) string
@@ -261,7 +267,7 @@ func (fs *Feeds) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
 	}
 	ctx, cancel := context.WithCancelCause(budget.For(fs.ctx, addr))
 	defer cancel(nil)
-	c := &conn{feeds: fs, stream: s, credit: make(chan struct{}, 1)}
+	c := &conn{feeds: fs, stream: s, reset: s.Anew, credit: make(chan struct{}, 1)}
 	for i, a := range s.Archives {
 		f, err := fs.open(r.Context(), s, a, addr, cancel)
 		if err != nil {
@@ -270,6 +276,9 @@ func (fs *Feeds) Serve(w http.ResponseWriter, r *http.Request, s Stream) error {
 		}
 		last := a.Snapshot().Last()
 		at := min(s.After[i], last)
+		if s.Anew {
+			at = last
+		}
 		c.parts = append(c.parts, part{archive: a, filter: f, cursor: at, told: at})
 		c.reset = c.reset || s.After[i] > last
 	}

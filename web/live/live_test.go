@@ -402,6 +402,24 @@ func TestReset(t *testing.T) {
 	})
 }
 
+// A cursor of another run of the explorer is none, even where a message has its number.
+func TestCursorOfAnotherRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, Config{}, archive.Config{}, func(s *Stream) { s.After, s.Anew = []uint64{1}, true })
+		defer f.stop()
+		f.add(3, "a")
+		c := f.dial("")
+		defer c.ws.Close()
+		if got := c.read(); got.T != "reset" {
+			t.Fatalf("%+v", got)
+		}
+		f.add(1, "a")
+		if got := c.read(); got.T != "rows" || got.From != 3 || got.HTML != "4 " {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
+
 // Without a match, the browser learns once a second how far the feed has read.
 func TestNoMatchMovesTheCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -437,7 +455,16 @@ func TestStatusOnlyWhenChanged(t *testing.T) {
 		if got := c.read(); got.T != "status" || got.HTML != "up" || got.Keys != "k1" {
 			t.Fatalf("%+v", got)
 		}
-		time.Sleep(10 * time.Second)
+		// A beat every five seconds says that the feed is alive.
+		begin := time.Now()
+		for beats := range 3 {
+			if got := c.read(); got.T != "status" || got.HTML != "" || got.Keys != "" {
+				t.Fatalf("%+v", got)
+			}
+			if d := time.Since(begin); d != time.Duration(beats+1)*5*time.Second {
+				t.Errorf("beat %d after %v", beats+1, d)
+			}
+		}
 		mu.Lock()
 		now.HTML = "down"
 		mu.Unlock()
