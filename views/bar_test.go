@@ -25,9 +25,8 @@ func TestCompletion(t *testing.T) {
 	open := `document.querySelector("#q").getAttribute("aria-expanded") === "true"`
 	value := `document.querySelector("#q").value`
 	b.do(chromedp.Navigate(server.URL+"/list"), chromedp.WaitReady("#rows a"))
-	b.wait(`document.querySelector("#q").getAttribute("role") === "combobox"`)
 	b.do(chromedp.Focus("#q"))
-	b.keys("t", "e")
+	b.keys("t", "e") // maybe before the script of the names is there
 	b.wait(open + ` && document.querySelectorAll("#q-names [role=option]").length === 2`)
 	if got := b.text(`document.querySelector("#q-names li:nth-child(2)").textContent`); got != `"<b>tenants</b>"in 3` {
 		t.Errorf("the second name is shown as %q", got)
