@@ -12,7 +12,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/headerglass/headerglass/web/budget"
 	"github.com/headerglass/headerglass/web/eventually"
+	"github.com/headerglass/headerglass/web/live"
 )
 
 type browser struct {
@@ -254,5 +256,28 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 	if strings.Contains(f.log.String(), "panic") {
 		t.Error(f.log.String())
+	}
+}
+
+// What feeds show around their rows is taken from the budget. Without room they keep the broker's
+// state alone, and the pages what they have.
+func TestDrawnPartsAreBudgeted(t *testing.T) {
+	f := newFixture(t, func(c *Config, _ *archiveConfig) { c.Budget = 4000 })
+	hog, err := f.budget.Take(t.Context(), budget.Feed, "hog", 950, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := livePage{share: f.budget.Open(budget.Feed, "a")}
+	st := live.Fragments{HTML: "reading", Keys: strings.Repeat("k", 100), Facet: strings.Repeat("f", 100)}
+	if got := p.afford(st); got != (live.Fragments{HTML: "reading"}) || heldBy(f) != 950 {
+		t.Errorf("without room %+v, and %d bytes are held", got, heldBy(f))
+	}
+	hog.Release()
+	if got := p.afford(st); got != st || heldBy(f) != 207 {
+		t.Errorf("with room %+v, and %d bytes are held", got, heldBy(f))
+	}
+	st.Facet = ""
+	if got := p.afford(st); got != st || heldBy(f) != 107 {
+		t.Errorf("with less to show %+v, and %d bytes are held", got, heldBy(f))
 	}
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/crypto/bcrypt"
 )
 
 // A password is hashed once, not for every request.
@@ -142,6 +145,35 @@ func TestLongPasswords(t *testing.T) {
 		r.SetBasicAuth("ann", password)
 		if _, err := g.Login(r); err != want || err != nil && !errors.Is(err, ErrLogin) {
 			t.Errorf("%d bytes: %v, want %v", len(password), err, want)
+		}
+	}
+}
+
+// Where hashes cost differently, a password is compared with one of each cost, whoever it is for.
+func TestEachCostIsCompared(t *testing.T) {
+	g := newGuarded(t)
+	dear, err := bcrypt.GenerateFromPassword([]byte("carl's"), bcrypt.MinCost+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	users := write(t, filepath.Join(t.TempDir(), "users"),
+		"ann:"+hashed(t, testPassword)+"\ncarl:"+string(dear)+"\nbob:"+hashed(t, "bob's")+"\n")
+	c, err := g.hash.readCredentials(users, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cost, decoy := range c.decoys {
+		if of, err := bcrypt.Cost(decoy); err != nil || of != cost {
+			t.Errorf("a hash of cost %d stands for %d: %v", of, cost, err)
+		}
+	}
+	if len(c.decoys) != 2 {
+		t.Errorf("%d costs, want 2", len(c.decoys))
+	}
+	for user, password := range map[string]string{"ann": testPassword, "carl": "carl's", "bob": "bob's"} {
+		_, ok, err := g.hash.prove(t.Context(), c, presented{user: user, secret: []byte(password)}, netip.Prefix{})
+		if !ok || err != nil {
+			t.Errorf("%s is not let in: %v", user, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -27,6 +28,7 @@ type script struct {
 	waiting          uint32
 	heartbeat        uint16 // s, as proposed
 	others           uint32 // consumers of the queue beside those of this connection
+	channels         uint16 // as proposed; 0: 10
 	// consume is called for each basic.consume, after consume-ok is sent, with the prefetch count;
 	// nil: nothing more comes. It runs on the connection's goroutine.
 	consume func(c *scriptConn, tag string, prefetch uint16, args []byte)
@@ -160,7 +162,8 @@ func (s *script) serve(c *scriptConn) {
 		switch uint32(class)<<16 | uint32(method) {
 		case 10<<16 | 11: // start-ok
 			// without heartbeats the clock is the test's
-			c.method(0, 10, 30, binary.BigEndian.AppendUint16([]byte{0, 10, 0, 2, 0, 0}, s.heartbeat))
+			tune := binary.BigEndian.AppendUint16(nil, cmp.Or(s.channels, 10))
+			c.method(0, 10, 30, binary.BigEndian.AppendUint16(append(tune, 0, 2, 0, 0), s.heartbeat))
 		case 10<<16 | 40:
 			c.method(0, 10, 41, []byte{0})
 		case 10<<16 | 50:
@@ -426,4 +429,20 @@ func TestStreamReadsOnBehindWhatCannotBeDelivered(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestOneChannel: a broker that allows a single channel can be peeked at, although its queue's type
+// cannot be asked for.
+func TestOneChannel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{product: "other", version: "1", waiting: 1, channels: 1}
+		s.consume = func(c *scriptConn, tag string, _ uint16, _ []byte) { c.deliver(tag, false, nil) }
+		c, stop := s.start(t, Config{})
+		defer stop()
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if st := c.Status(); st.Error != "" || c.cfg.Archive.Snapshot().Len() == 0 || s.dialled.Load() != 1 {
+			t.Errorf("%s, %d messages by %d connections: %s", st.State, c.cfg.Archive.Snapshot().Len(), s.dialled.Load(), st.Error)
+		}
+	})
 }
