@@ -17,6 +17,12 @@ type route struct {
 	answers string  // what it is for, in a few words; "": only pages and their scripts ask for it
 	get     handler // for GET, and for HEAD without the body
 	post    handler // for POST; nil: nothing may be sent there
+	// on says whose parameters it takes, and also those that it alone has.
+	on   address.Pages
+	also []address.Parameter
+	// media is the type of what it answers, the zero value a page. schema names what JSON looks
+	// like, in schemas.json.
+	media, schema string
 	// scoped: below /s/{source} it answers for that source.
 	scoped bool
 	// open: it needs no login. Nothing that a publisher or an operator wrote may be in the answer.
@@ -33,32 +39,40 @@ type route struct {
 // routes is the whole surface: the router, what is checked before it, errors and the documentation
 // follow this table.
 func (s *Server) routes() []route {
+	const octets, text = "application/octet-stream", "text/plain; charset=utf-8"
 	table := []route{
-		{path: address.PathList, scoped: true, answers: "the list", get: s.serveList, work: 1 << 20},
-		{path: address.PathMessage, scoped: true, answers: "one message", get: s.serveMessage, work: 1 << 20},
-		{path: address.PathMessage + "/headers.bin", scoped: true, answers: "its header table", get: s.serveHeaders},
-		{path: address.PathMessage + "/content-header.bin", scoped: true, answers: "its content header", get: s.serveContentHeader},
-		{path: address.PathMessage + "/body.bin", scoped: true, answers: "its body", get: s.serveBody},
-		{path: address.PathMessage + "/message.zip", scoped: true, answers: "all of it", get: s.serveWhole},
-		{path: address.PathCompare, answers: "messages side by side", get: s.serveCompare, work: 8 << 20},
-		{path: address.PathPaste, answers: "pasted bytes", get: s.servePaste, post: s.servePasteUpload,
-			work: 8 << 20},
+		{path: address.PathList, scoped: true, answers: "the list", on: address.OnList, get: s.serveList, work: 1 << 20},
+		{path: address.PathMessage, scoped: true, answers: "one message", on: address.OnMessage, get: s.serveMessage, work: 1 << 20},
+		{path: address.PathMessage + "/headers.bin", scoped: true, answers: "its header table", media: octets, get: s.serveHeaders},
+		{path: address.PathMessage + "/content-header.bin", scoped: true, answers: "its content header", media: octets,
+			get: s.serveContentHeader},
+		{path: address.PathMessage + "/body.bin", scoped: true, answers: "its body", media: octets, get: s.serveBody},
+		{path: address.PathMessage + "/message.zip", scoped: true, answers: "all of it", on: address.OnMessageJSON,
+			media: export.Message().Type, get: s.serveWhole},
+		{path: address.PathCompare, answers: "messages side by side", on: address.OnCompare, get: s.serveCompare, work: 8 << 20},
+		{path: address.PathPaste, answers: "pasted bytes", on: address.OnPaste, get: s.servePaste,
+			post: s.servePasteUpload, work: 8 << 20},
 		{path: address.PathSummary, scoped: true, get: s.serveSummary, work: 1 << 20, long: true},
-		{path: address.PathFeed, scoped: true, answers: "new rows as they arrive", get: s.serveFeed, feed: true},
+		{path: address.PathFeed, scoped: true, answers: "new rows as they arrive", on: address.OnFeed, get: s.serveFeed, feed: true},
 		{path: address.PathStatic + "*", get: s.serveAsset},
-		{path: "/api/messages", scoped: true, answers: "the list as JSON", get: s.serveMessagesJSON, work: 1 << 20},
-		{path: address.PathMessageJSON, scoped: true, answers: "one message as JSON", get: s.serveMessageJSON},
-		{path: "/api/keys", scoped: true, answers: "header names", get: s.serveKeysJSON, work: 1 << 20},
-		{path: address.PathComplete, scoped: true, answers: "completions of a filter", get: s.serveCompletions, work: 64 << 10},
-		{path: "/api/sources", answers: "what is read, and its state", get: s.serveSourcesJSON, work: 64 << 10},
-		{path: "/api/status", answers: "state and counts", get: s.serveStatusJSON, work: 64 << 10},
-		{path: "/healthz", answers: "alive", get: s.serveHealth, open: true},
-		{path: "/readyz", answers: "connected and consuming", get: s.serveReady, open: true},
-		{path: "/metrics", answers: "Prometheus", get: s.serveMetrics()},
+		{path: "/api/messages", scoped: true, answers: "the list as JSON", on: address.OnListJSON,
+			also: []address.Parameter{explain}, schema: "Listing", get: s.serveMessagesJSON, work: 1 << 20},
+		{path: address.PathMessageJSON, scoped: true, answers: "one message as JSON", on: address.OnMessageJSON,
+			schema: "Message", get: s.serveMessageJSON},
+		{path: "/api/keys", scoped: true, answers: "header names", schema: "Names", get: s.serveKeysJSON, work: 1 << 20},
+		{path: address.PathComplete, scoped: true, answers: "completions of a filter",
+			also: []address.Parameter{unfinished, cursor}, schema: "Completions", get: s.serveCompletions, work: 64 << 10},
+		{path: "/api/sources", answers: "what is read, and its state", schema: "Sources", get: s.serveSourcesJSON, work: 64 << 10},
+		{path: "/api/status", answers: "state and counts", schema: "Status", get: s.serveStatusJSON, work: 64 << 10},
+		{path: "/api/openapi.json", answers: "all of this, as OpenAPI 3.1", schema: "OpenAPI", get: s.serveOpenAPI, work: 64 << 10},
+		{path: "/healthz", answers: "alive", media: text, get: s.serveHealth, open: true},
+		{path: "/readyz", answers: "connected and consuming", media: text, get: s.serveReady, open: true},
+		{path: "/metrics", answers: "Prometheus", media: text, get: s.serveMetrics()},
 	}
 	for _, f := range export.Formats() {
 		table = append(table, route{
-			path: address.PathExport + f.Extension, scoped: true, answers: f.Label, get: s.serveExport(f),
+			path: address.PathExport + f.Extension, scoped: true, answers: f.Label, on: address.OnExport,
+			media: f.Type, get: s.serveExport(f),
 		})
 	}
 	return table

@@ -3,6 +3,7 @@ package web
 import (
 	"go/scanner"
 	"go/token"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -30,13 +31,14 @@ func readmeOnHTTP(t *testing.T) string {
 	return section
 }
 
-// The README lists the surface: each route that a person or a program asks for, with its methods.
-func TestREADMEListsTheRoutes(t *testing.T) {
-	section := readmeOnHTTP(t)
-	var listed []string
-	row := regexp.MustCompile("(?m)^\\| (`.*?`) \\|")
+// readmeRow is a line of the README's table: what it is for, by the routes that it lists.
+var readmeRow = regexp.MustCompile("(?m)^\\| (`.*?`) \\|(.*)")
+
+// readmeRoutes are the routes that the README lists, each with the text of its line.
+func readmeRoutes(section string) map[string]string {
+	listed := make(map[string]string)
 	span := regexp.MustCompile("`([^`]+)`")
-	for _, m := range row.FindAllStringSubmatch(section, -1) {
+	for _, m := range readmeRow.FindAllStringSubmatch(section, -1) {
 		method, path := "GET", ""
 		for _, s := range span.FindAllStringSubmatch(m[1], -1) {
 			one := s[1]
@@ -48,34 +50,41 @@ func TestREADMEListsTheRoutes(t *testing.T) {
 				one = path[:strings.LastIndex(path, ".")+1] + ext
 			}
 			path = one
-			listed = append(listed, method+" "+path)
+			listed[method+" "+path] = m[0]
 		}
 	}
-	var want []string
-	for _, r := range newFixture(t).routes() {
-		if r.answers == "" {
-			continue
-		}
-		want = append(want, "GET "+r.path)
-		if r.post != nil {
-			want = append(want, "POST "+r.path)
-		}
-	}
-	slices.Sort(listed)
-	slices.Sort(want)
-	if !slices.Equal(listed, want) {
-		t.Errorf("the README lists\n%s\nthe explorer answers\n%s", strings.Join(listed, "\n"), strings.Join(want, "\n"))
-	}
+	return listed
 }
 
-// The README names every parameter that a page takes.
-func TestREADMENamesTheParameters(t *testing.T) {
+// The README lists the surface: each route that a person or a program asks for, with its methods.
+// Both it and the document that programs read name every parameter, for the API on its own line.
+func TestREADMEFollowsOpenAPI(t *testing.T) {
 	section := readmeOnHTTP(t)
-	for _, p := range address.Parameters() {
-		named := regexp.MustCompile("[`?&]" + regexp.QuoteMeta(p.Name) + "[`=]")
-		if !named.MatchString(section) {
-			t.Errorf("the README does not name the parameter %s: %s", p.Name, p.Meaning)
+	listed := readmeRoutes(section)
+	document, _ := newFixture(t).saidOpenAPI()
+	var want []string
+	for path, item := range document.Paths.Map() {
+		if strings.HasPrefix(path, address.PathSource) {
+			continue // as for all sources
 		}
+		for method, operation := range item.Operations() {
+			want = append(want, method+" "+path)
+			for _, p := range operation.Parameters {
+				where := section
+				if underAPI(path) {
+					where = listed[method+" "+path]
+				}
+				named := regexp.MustCompile("[`?&{]" + regexp.QuoteMeta(p.Value.Name) + "[`=}]")
+				if !named.MatchString(where) {
+					t.Errorf("the README does not name the parameter %s of %s: %s",
+						p.Value.Name, path, p.Value.Description)
+				}
+			}
+		}
+	}
+	slices.Sort(want)
+	if got := slices.Sorted(maps.Keys(listed)); !slices.Equal(got, want) {
+		t.Errorf("the README lists\n%s\nthe document\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -11,26 +11,35 @@ import (
 )
 
 // Pages is a set of pages that take a parameter.
-type Pages uint8
+type Pages uint16
 
 // The pages, as far as they take different parameters.
 const (
-	OnList    Pages = 1 << iota // the list, alone or beside a message
-	OnMessage                   // a message, from the archive or pasted
-	OnFeed                      // new rows as they arrive
-	OnSummary                   // the counts over everything that a list shows
-	OnExport                    // a file of it
-	OnCompare                   // messages side by side
-	OnPaste                     // bytes from elsewhere
+	OnList        Pages = 1 << iota // the list, alone or beside a message
+	OnMessage                       // a message, from the archive or pasted
+	OnFeed                          // new rows as they arrive
+	OnSummary                       // the counts over everything that a list shows
+	OnExport                        // a file of it
+	OnCompare                       // messages side by side
+	OnPaste                         // bytes from elsewhere
+	OnListJSON                      // the list as JSON
+	OnMessageJSON                   // a message as JSON, or as a file
 )
 
-const onLists = OnList | OnMessage | OnSummary // a message stays beside its list
+const (
+	onLists = OnList | OnMessage | OnSummary // a message stays beside its list
+	onFiles = OnExport | OnListJSON          // lists for programs
+)
 
 // Parameter is one parameter of the pages' addresses.
 type Parameter struct {
 	Name    string
 	Meaning string // in a few words
 	Pages   Pages  // that take it
+	// Number: it is a number, not below 0. Values are the only ones; nil: there may be others.
+	// Repeats: each one may stand in a parameter of its own.
+	Number, Repeats bool
+	Values          []string
 
 	// read takes a value that is not empty into a state and reports whether it can be read. write
 	// gives the value of a state, "" where it is at its zero value. Nil for a parameter that is no
@@ -61,28 +70,28 @@ func Parameters() []Parameter { return slices.Clone(parameters[:]) }
 // each.
 var parameters = [...]Parameter{
 	{
-		Name: "q", Meaning: "the filter", Pages: onLists | OnFeed | OnExport,
+		Name: "q", Meaning: "the filter", Pages: onLists | OnFeed | onFiles,
 		read:  func(s *State, v string) bool { s.Q = v; return true },
 		write: func(s *State) string { return short(s.Q) },
 	},
 	{
 		Name: "filter", Meaning: "a filter that is too long to stand in every link, as links have it",
-		Pages: onLists | OnFeed | OnExport,
+		Pages: onLists | OnFeed | onFiles,
 		read:  func(s *State, v string) bool { s.Key = v; return true },
 		write: func(s *State) string { return cmp.Or(s.keyOfFilter(), s.Key) },
 	},
 	{
-		Name: "and", Meaning: "one more condition for that filter", Pages: onLists | OnFeed | OnExport,
+		Name: "and", Meaning: "one more condition for that filter", Pages: onLists | OnFeed | onFiles,
 		read:  func(s *State, v string) bool { s.And = v; return true },
 		write: func(s *State) string { return s.And },
 	},
 	{
-		Name: "before", Meaning: "messages older than this one", Pages: OnList | OnMessage,
+		Name: "before", Meaning: "messages older than this one", Pages: OnList | OnMessage | OnListJSON,
 		read:  func(s *State, v string) bool { return readCursor(&s.Before, v) },
 		write: func(s *State) string { return string(s.Before) },
 	},
 	{
-		Name: "after", Meaning: "messages newer than this one; 0: the oldest", Pages: OnList | OnMessage | OnFeed,
+		Name: "after", Meaning: "messages newer than this one; 0: the oldest", Pages: OnList | OnMessage | OnFeed | OnListJSON,
 		read: func(s *State, v string) bool {
 			s.Oldest = v == "0"
 			return readCursor(&s.After, v)
@@ -95,7 +104,8 @@ var parameters = [...]Parameter{
 		},
 	},
 	{
-		Name: "cols", Meaning: "headers as columns", Pages: onLists | OnFeed | OnExport,
+		Name: "cols", Meaning: "headers as columns",
+		Pages: onLists | OnFeed | onFiles, Repeats: true,
 		read: func(s *State, v string) bool {
 			s.Columns = append(s.Columns, splitPaths(v)...)
 			return len(strings.Join(s.Columns, "")) <= maxColumns
@@ -103,27 +113,28 @@ var parameters = [...]Parameter{
 		values: func(s *State) []string { return s.Columns },
 	},
 	{
-		Name: "tz", Meaning: "the time zone of the page", Pages: onLists | OnFeed | OnExport | OnPaste,
+		Name: "tz", Meaning: "the time zone of the page", Pages: onLists | OnFeed | onFiles | OnPaste,
 		read:  readZone,
 		write: func(s *State) string { return s.Zone },
 	},
 	{
-		Name: "from", Meaning: "received at or after", Pages: onLists | OnFeed | OnExport,
+		Name: "from", Meaning: "received at or after", Pages: onLists | OnFeed | onFiles,
 		read:  func(s *State, v string) bool { return readMoment(&s.From, v, s.Location()) },
 		write: func(s *State) string { return moment(s.From) },
 	},
 	{
-		Name: "to", Meaning: "received before", Pages: onLists | OnExport,
+		Name: "to", Meaning: "received before", Pages: onLists | onFiles,
 		read:  func(s *State, v string) bool { return readMoment(&s.To, v, s.Location()) },
 		write: func(s *State) string { return moment(s.To) },
 	},
 	{
-		Name: "dialect", Meaning: "how tables are read", Pages: onLists | OnFeed | OnExport | OnCompare | OnPaste,
+		Name: "dialect", Meaning: "how tables are read", Pages: onLists | OnFeed | onFiles | OnMessageJSON | OnCompare | OnPaste,
 		read:  func(s *State, v string) bool { s.Dialect = v; return true },
 		write: func(s *State) string { return s.Dialect },
 	},
 	{
-		Name: "order", Meaning: "the order of the fields: az, size, packs", Pages: onLists | OnExport | OnPaste,
+		Name: "order", Meaning: "the order of the fields: az, size, packs",
+		Pages: onLists | OnExport | OnPaste, Values: []string{"wire", "az", "size", "packs"},
 		read: readOrder,
 		write: func(s *State) string {
 			switch {
@@ -138,7 +149,8 @@ var parameters = [...]Parameter{
 		},
 	},
 	{
-		Name: "each", Meaning: "1: every field of a name that is repeated many times", Pages: OnMessage | OnPaste,
+		Name: "each", Meaning: "1: every field of a name that is repeated many times",
+		Pages: OnMessage | OnPaste, Values: []string{"1"},
 		read: func(s *State, v string) bool { s.Each = v == "1"; return s.Each },
 		write: func(s *State) string {
 			if s.Each {
@@ -148,12 +160,14 @@ var parameters = [...]Parameter{
 		},
 	},
 	{
-		Name: "at", Meaning: "the offset of a value shown alone", Pages: OnMessage | OnPaste,
+		Name: "at", Meaning: "the offset of a value shown alone",
+		Pages: OnMessage | OnPaste, Number: true,
 		read:  func(s *State, v string) bool { return readSmall(&s.At, v) },
 		write: func(s *State) string { return small(s.At) },
 	},
 	{
-		Name: "skip", Meaning: "elements left out before the first one shown", Pages: OnMessage | OnPaste,
+		Name: "skip", Meaning: "elements left out before the first one shown",
+		Pages: OnMessage | OnPaste, Number: true,
 		read:  func(s *State, v string) bool { return readSmall(&s.Skip, v) },
 		write: func(s *State) string { return small(s.Skip) },
 	},
@@ -175,7 +189,8 @@ var parameters = [...]Parameter{
 		},
 	},
 	{
-		Name: "body", Meaning: "the first byte shown of the body", Pages: OnMessage | OnPaste,
+		Name: "body", Meaning: "the first byte shown of the body",
+		Pages: OnMessage | OnPaste, Number: true,
 		read:  func(s *State, v string) bool { return readSmall(&s.Body, v) },
 		write: func(s *State) string { return small(s.Body) },
 	},
@@ -200,7 +215,8 @@ var parameters = [...]Parameter{
 		},
 	},
 	{
-		Name: "limit", Meaning: "rows a page", Pages: onLists | OnExport,
+		Name: "limit", Meaning: "rows a page",
+		Pages: onLists | onFiles, Number: true,
 		read: func(s *State, v string) bool {
 			ok := readSmall(&s.Limit, v)
 			s.Limit = min(s.Limit, maxLimit)
@@ -219,12 +235,13 @@ var parameters = [...]Parameter{
 		write: func(s *State) string { return s.Find },
 	},
 	{
-		Name: "sort", Meaning: "the column that a page is put in order by", Pages: onLists,
+		Name: "sort", Meaning: "the column that a page is put in order by", Pages: onLists | OnListJSON,
 		read:  func(s *State, v string) bool { s.Sort = parseSort(v); return len(s.Sort.Path) <= maxColumns },
 		write: func(s *State) string { return s.Sort.String() },
 	},
 	{
-		Name: "damaged", Meaning: "1: messages that cannot be decided are listed too", Pages: onLists,
+		Name: "damaged", Meaning: "1: messages that cannot be decided are listed too",
+		Pages: onLists | OnListJSON, Values: []string{"0", "1"},
 		read: func(s *State, v string) bool {
 			s.Damaged = v == "1"
 			return v == "0" || v == "1"
@@ -237,7 +254,8 @@ var parameters = [...]Parameter{
 		},
 	},
 	{
-		Name: "all", Meaning: "1: beside the list of all sources", Pages: OnMessage,
+		Name: "all", Meaning: "1: beside the list of all sources",
+		Pages: OnMessage, Values: []string{"1"},
 		read: func(s *State, v string) bool { s.All = v == "1"; return s.All },
 		write: func(s *State) string {
 			if s.All {
@@ -246,14 +264,17 @@ var parameters = [...]Parameter{
 			return ""
 		},
 	},
-	{Name: "slow", Meaning: "1: fewer, larger batches", Pages: OnFeed},
+	{Name: "slow", Meaning: "1: fewer, larger batches", Pages: OnFeed, Values: []string{"1"}},
 	{Name: "run", Meaning: "the run of the explorer that the page is of", Pages: OnFeed},
-	{Name: "m", Meaning: "a message to compare", Pages: OnCompare},
-	{Name: "with", Meaning: "older or newer: the nearest of the same routing key", Pages: OnCompare},
+	{Name: "m", Meaning: "a message to compare", Pages: OnCompare, Repeats: true},
+	{
+		Name: "with", Meaning: "older or newer: the nearest of the same routing key",
+		Pages: OnCompare, Values: []string{"older", "newer"},
+	},
 	{Name: "base64", Meaning: "the bytes, as base64", Pages: OnPaste},
 	{Name: "z", Meaning: "the bytes, deflated, as base64", Pages: OnPaste},
 	{Name: "read", Meaning: "what the bytes were given as: hex, hexdump, base64, export", Pages: OnPaste},
-	{Name: "as", Meaning: "what the bytes are: header, table", Pages: OnPaste},
+	{Name: "as", Meaning: "what the bytes are: header, table", Pages: OnPaste, Values: []string{"header", "table"}},
 }
 
 const (
