@@ -406,6 +406,7 @@ export function start() {
   on("focusin", "#tree tr[data-f]", (event, row) => event.target === row && pinRow(+row.dataset.f));
   on("click", ".verbs .copy", (_, button) => copyValue(button.closest("tr")));
   on("click", ".verbs .copypath", (_, button) => copy(button.closest("tr").dataset.path, "Path"));
+  on("click", ".copyline", (_, button) => copy(button.previousElementSibling.textContent, "Command"));
   on("click", ".copycode", () => copy($("pre.code").textContent, "Code"));
   on("click", ".copyas button", (_, button) => copyBytes(button.dataset.as));
   on("click", "#inspector a[hx-get]", (_, link) => (followed = nameOf(link)));

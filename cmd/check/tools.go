@@ -7,13 +7,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
 // tool is a program that the tests start.
 type tool struct {
 	pkg   string   // Debian's package
-	paths []string // any of these, or any of these names in PATH, will do
+	paths []string // any of these files, or of these names in PATH, will do
 	need  string   // what cannot be tested without it
 }
 
@@ -33,6 +34,10 @@ func testTools() []tool {
 		{"python3", []string{"python3"}, "the tests that read generated Python back"},
 		{"nodejs", []string{"node"}, "the tests that read generated JavaScript back"},
 		{"nginx", []string{"/usr/sbin/nginx", "nginx"}, "the test that runs the proxy of web/README.md"},
+		{"ruby", []string{"ruby"}, "the tests that read generated Ruby back"},
+		{"ruby-amq-protocol", []string{"/var/lib/dpkg/info/ruby-amq-protocol.list"}, "the tests that encode as Bunny does"},
+		{"php-cli", []string{"php"}, "the tests that read generated PHP back"},
+		{"php-amqplib", []string{"/usr/share/php/PhpAmqpLib/autoload.php"}, "the tests that encode as php-amqplib does"},
 		{"default-jdk-headless", []string{"java"}, "the tests that read generated Java back"},
 	}
 }
@@ -40,6 +45,9 @@ func testTools() []tool {
 func (t tool) found() bool {
 	for _, p := range t.paths {
 		if _, err := exec.LookPath(p); err == nil {
+			return true
+		}
+		if _, err := os.Stat(p); err == nil && filepath.IsAbs(p) { // a library
 			return true
 		}
 	}

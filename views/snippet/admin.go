@@ -21,6 +21,7 @@ func (adminWriter) style() style {
 		name: "rabbitmqadmin", label: "rabbitmqadmin", client: "rabbitmqadmin", comment: "# ", indent: "  ",
 		table: [2]string{"{", "}"}, array: [2]string{"[", "]"}, none: [2]string{"{}", "[]"},
 		gathered: true,
+		order:    "the broker writes the fields in an order of its own",
 	}
 }
 
@@ -43,13 +44,10 @@ func (adminWriter) scalar(v fieldtable.Value) literal {
 	case fieldtable.KindBool:
 		return boolLiteral(v, "true", "false")
 	case fieldtable.KindFloat32, fieldtable.KindFloat64:
-		switch {
-		case text == "NaN" || text == "+Inf" || text == "-Inf" || text == "-0":
+		if text == "NaN" || text == "+Inf" || text == "-Inf" || text == "-0" {
 			return literal{why: "JSON has no such number"}
-		case !strings.ContainsAny(text, ".e"):
-			text += ".0" // or it would be an integer
 		}
-		return literal{code: text, tag: 'd'}
+		return literal{code: asDouble(v), tag: 'd'}
 	case fieldtable.KindLongStr, fieldtable.KindShortStr:
 		s, _ := v.Text()
 		if !utf8.Valid(s) {

@@ -20,6 +20,8 @@ func (goWriter) style() style {
 		array:    [2]string{"[]any{", "}"},
 		none:     [2]string{"amqp.Table{}", "[]any{}"},
 		trailing: true,
+		order:    "a map: its fields are written in no fixed order",
+		empty:    "amqp091-go sends no table where it is empty",
 	}
 }
 
@@ -96,13 +98,7 @@ func goFloat(v fieldtable.Value, typ string, tag byte) literal {
 func (goWriter) message(c *coder, m facts.Message, headers string) string {
 	var entries []entry
 	if m.HasHeaders {
-		entries = append(
-			entries,
-			entry{
-				[]string{"a map: its fields are written in no fixed order"},
-				"Headers: " + indented(headers, c.indent),
-			},
-		)
+		entries = append(entries, entry{code: "Headers: " + indented(headers, c.indent)})
 	}
 	names := propertyNames(func(s string) string { s = camel(s); return strings.ToUpper(s[:1]) + s[1:] }, "cluster_id")
 	entries = append(entries, c.props(m, names, func(name string, p wire.Property) literal {

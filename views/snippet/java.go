@@ -19,6 +19,7 @@ func (javaWriter) style() style {
 		table: [2]string{"table(", ")"},
 		array: [2]string{"Arrays.asList(new Object[] {", "})"},
 		none:  [2]string{"table()", "Arrays.asList(new Object[] {})"},
+		order: "the Java client copies the table into a HashMap: its fields are written in another order",
 	}
 }
 

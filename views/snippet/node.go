@@ -18,6 +18,7 @@ func (nodeWriter) style() style {
 		name: "node", label: "Node", client: "amqplib", comment: "// ", indent: "  ",
 		table: [2]string{"{", "}"}, array: [2]string{"[", "]"}, none: [2]string{"{}", "[]"},
 		trailing: true,
+		absent:   "amqplib sends an empty table where there is none",
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/headerglass/headerglass/fieldtable"
@@ -60,6 +61,17 @@ func Build(m facts.Message, t fieldtable.Table, links address.Links) Code {
 		})
 	}
 	code.URL = links.Opened(m.Key(), func(q *address.State) { q.At, q.Skip = 0, 0 })
+	if m.Seq != 0 { // else there is no file of it
+		code.Languages = append(code.Languages, Language{
+			Name: again, Label: "headerglass publish", Selected: links.State.Lang == again,
+			URL: links.Opened(m.Key(), func(s *address.State) { s.Tab, s.Lang = address.TabCode, again }),
+		})
+		if links.State.Lang == again {
+			code.Languages[0].Selected = false
+			code.Text = publishAgain(m)
+			return code
+		}
+	}
 	if m.HasHeaders && len(t.Encoded()) > codeTableBytes {
 		code.TooBig = true
 		return code
@@ -95,7 +107,10 @@ type writer interface {
 
 // writers are the clients that code can be written for, in the order that they are offered in.
 func writers() []writer {
-	return []writer{goWriter{}, pikaWriter{}, javaWriter{}, nodeWriter{}, adminWriter{}}
+	return []writer{
+		goWriter{}, pikaWriter{}, celeryWriter{}, javaWriter{}, springWriter{}, csharpWriter{}, nodeWriter{},
+		rubyWriter{}, phpWriter{}, rustWriter{}, adminWriter{},
+	}
 }
 
 // style is how the code of a client looks.
@@ -110,6 +125,10 @@ type style struct {
 	trailing    bool      // a comma may stand behind the last entry
 	// gathered: comments cannot stand inside a table, so they go above the whole.
 	gathered bool
+	closes   string // what ends a field of a table
+	// order, empty and absent say what becomes of the order of fields, of a table without any and
+	// of a message without a table; "": nothing.
+	order, empty, absent string
 }
 
 // literal is a value as code. code "" = it cannot be written; why is then the reason, and a remark
@@ -141,7 +160,29 @@ func (c *coder) whole(m facts.Message, t fieldtable.Table) string {
 	if m.HasHeaders {
 		headers = c.tableCode(t.Scan(), 0)
 	}
+	c.comments = append(c.comments, c.losses(m, t)...)
 	return c.withComments(c.message(c, m, headers))
+}
+
+// losses are what becomes of the table as a whole.
+func (c *coder) losses(m facts.Message, t fieldtable.Table) []string {
+	fields, s := 0, t.Scan()
+	for fields < 2 && s.Next() {
+		fields++
+	}
+	why := c.absent
+	switch {
+	case m.HasHeaders && fields > 1:
+		why = c.order
+	case m.HasHeaders && fields == 0:
+		why = c.empty
+	case m.HasHeaders:
+		why = ""
+	}
+	if why == "" {
+		return nil
+	}
+	return []string{why}
 }
 
 func (c *coder) single(f fieldtable.Field) string {
@@ -226,7 +267,7 @@ func (c *coder) fieldAt(f fieldtable.Field, depth int) entry {
 	if code == "" {
 		return entry{notes: notes}
 	}
-	return entry{notes, key + code}
+	return entry{notes, key + code + c.closes}
 }
 
 // value writes a value that stands depth levels deep. An empty code leaves it out; the notes say
@@ -441,6 +482,21 @@ func utf16Escapes(b []byte, r rune) []byte {
 		return fmt.Appendf(b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
 	}
 	return fmt.Appendf(b, `\u%04x`, r)
+}
+
+// asDouble is a float's number as a double has it.
+func asDouble(v fieldtable.Value) string {
+	n, _ := v.Float64()
+	switch text := string(v.AppendText(nil)); {
+	case text == "NaN" || text == "+Inf" || text == "-Inf":
+		return text
+	default:
+		text = strconv.FormatFloat(n, 'g', -1, 64)
+		if !strings.ContainsAny(text, ".e") {
+			text += ".0" // or it would be an integer
+		}
+		return text
+	}
 }
 
 func hexOf(b []byte) string { return fmt.Sprintf("%x", b) }
