@@ -5,15 +5,11 @@ import (
 	"strings"
 
 	"github.com/headerglass/headerglass/views/facts"
+	"github.com/headerglass/headerglass/views/kit"
 )
 
 // again is the language of headerglass publish, which encodes nothing and so is always exact.
 const again = "headerglass"
-
-// PublishCommand is the line that publishes the messages of a file that the page offers.
-func PublishCommand(arguments ...string) string {
-	return strings.Join(append([]string{"headerglass publish --amqp amqp://guest:guest@localhost/"}, arguments...), " ")
-}
 
 // publishAgain is how headerglass publishes a message again.
 func publishAgain(m facts.Message) string {
@@ -31,7 +27,7 @@ func publishAgain(m facts.Message) string {
 	if m.Source != "" {
 		name = m.Source + "-"
 	}
-	b.WriteString(PublishCommand("--exchange", ShellWord(string(m.Exchange)),
+	b.WriteString(kit.PublishCommand("--exchange", ShellWord(string(m.Exchange)),
 		"--routing-key", ShellWord(string(m.RoutingKey)),
 		ShellWord(fmt.Sprintf("headerglass-%s%d-message.zip", name, m.Seq))))
 	return b.String() + "\n"
