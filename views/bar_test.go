@@ -62,7 +62,7 @@ func TestExportMenu(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.do(chromedp.Navigate(server.URL+"/filtered"), chromedp.WaitReady("#announce"))
-			b.wait(`document.querySelector("#q").getAttribute("role") === "combobox"`)
+			b.wait(ready)
 			b.do(chromedp.Focus(".files summary"))
 			b.keys(kb.Enter)
 			b.wait(open)
@@ -105,7 +105,7 @@ func TestBrush(t *testing.T) {
 	b := newTab(t, 1440, 900)
 	server := fixtureServer(t, silent, nil)
 	b.do(chromedp.Navigate(server.URL+"/demo"), chromedp.WaitReady("#chart svg"))
-	b.wait(`document.querySelector("#q").getAttribute("role") === "combobox"`)
+	b.wait(ready)
 	drag := func(from, to string) {
 		t.Helper()
 		b.do(chromedp.Evaluate[chromedp.Void](`(() => {

@@ -36,16 +36,32 @@ type violation struct {
 // t. It looks at the page as it is; what names the state in the messages.
 func Axe(t testing.TB, ctx context.Context, what string) {
 	t.Helper()
-	source, err := AxeScript()
-	if err != nil {
-		t.Fatal(err)
+	axe(t, ctx, what, `{type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}`)
+}
+
+// AxeColors is Axe by the rules on colours alone: where nothing else is different from a state that
+// Axe has looked at.
+func AxeColors(t testing.TB, ctx context.Context, what string) {
+	t.Helper()
+	axe(t, ctx, what, `{type: "rule", values: ["color-contrast", "link-in-text-block"]}`)
+}
+
+func axe(t testing.TB, ctx context.Context, what, rules string) {
+	t.Helper()
+	there, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`typeof axe === "object"`))
+	if err == nil && !there {
+		var source string
+		if source, err = AxeScript(); err != nil {
+			t.Fatal(err)
+		}
+		// The debugger's connection is not bound by the page's content security policy.
+		err = chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](source+";undefined"))
 	}
-	// The debugger's connection is not bound by the page's content security policy.
-	if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](source+";undefined")); err != nil {
+	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
 	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]violation](`axe.run(document, {
-		runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
+		runOnly: `+rules+`,
 		resultTypes: ["violations"],
 	}).then(r => r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + " | " + n.failureSummary)})))`,
 		chromedp.EvalAwaitPromise))
