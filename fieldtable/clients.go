@@ -27,7 +27,13 @@ type behaviour struct {
 	doublesOnly     bool // holds 64-bit integers as IEEE doubles
 	losesShortTail  bool // what begins in the last 3 octets of a table or array
 	takesWhatIsLeft bool // of a string whose length is greater than that
-	textIsUTF8      bool // octets that are no UTF-8 become U+FFFD
+	textIsUTF8      bool // octets that are no UTF-8 become U+FFFD, in names too
+	doublesCut      bool // reads d as an integer, and refuses NaN and infinities in it
+	numbersFirst    bool // puts fields whose names are numbers before the others
+	// slack says which damage does not stop it: it goes on with whatever it then has before it.
+	slack slack
+	// deletes: takes the message, and deletes it when it is stored, for what it calls invalid.
+	deletes bool
 	// takes an element without any octet after its tag for the end of the array
 	arraysEndEarly   bool
 	emptyArrayIsNull bool
@@ -64,8 +70,9 @@ const (
 	signedTimestamps   timestamps = iota
 	unsignedTimestamps            // 64 bits
 	dateTimestamps                // unsigned, refused outside the years 1 to 9999
-	guessedTimestamps             // unsigned, divided by 1000 above 32 bits
-	multipliedSeconds             // by 1000, into 64 bits with wrap-around
+	// unsigned, divided by 1000 above 32 bits, refused if that is beyond the year 9999
+	guessedTimestamps
+	multipliedSeconds // by 1000, into 64 bits with wrap-around
 )
 
 type nameRule uint8
@@ -74,7 +81,19 @@ const (
 	anyName nameRule = iota
 	utf8Names
 	nonEmptyNames
+	shortNames // of 1 to 128 octets
 	objectKeys // __proto__ is lost
+)
+
+type slack uint8
+
+const (
+	noSlack slack = iota
+	// a nested table or array that claims more than there is, and a boolean without its octet
+	nodeSlack
+	// names that are cut short, and values that need octets from behind their array or table
+	pamqpSlack
+	bunnySlack // everything but an unknown tag in a table
 )
 
 // Clients returns the brokers and libraries that Readings knows.
@@ -115,41 +134,45 @@ func Clients() []Client {
 			behaviour: behaviour{dialect: dialect(withoutL), maxElements: 8192, arraysEndEarly: true},
 		},
 		{
-			Name: "Node (amqplib)", Version: "f7503e5",
+			Name: "Node (amqplib)", Version: "2.3.1",
 			Source:  "amqp-node/amqplib lib/codec.js, decodeFields",
 			Refusal: "closes the connection", TagError: "TypeError",
 			behaviour: behaviour{dialect: dialect(withoutL), decimals: unsignedDecimals, timestamps: unsignedTimestamps,
-				names: objectKeys, doublesOnly: true, takesWhatIsLeft: true, textIsUTF8: true},
+				names: objectKeys, doublesOnly: true, takesWhatIsLeft: true, textIsUTF8: true, numbersFirst: true,
+				slack: nodeSlack},
 		},
 		{
-			Name: "Python (pika)", Version: "2126d43a",
+			Name: "Python (pika)", Version: "1.4.4",
 			Source:  "pika/pika pika/data.py, decode_value",
 			Refusal: "closes the connection", TagError: "InvalidFieldTypeException",
-			behaviour: behaviour{dialect: dialect(withU), timestamps: dateTimestamps, takesWhatIsLeft: true},
+			behaviour: behaviour{dialect: dialect(withU), timestamps: dateTimestamps, takesWhatIsLeft: true,
+				doublesCut: true},
 		},
 		{
-			Name: "Python (py-amqp)", Version: "a03ad34 (2026-07)",
+			Name: "Python (py-amqp)", Version: "5.4.2",
 			Source:  "celery/py-amqp amqp/serialization.py, _read_item",
 			Refusal: "closes the connection", TagError: "FrameSyntaxError",
 			behaviour: behaviour{
-				dialect:         pyAMQPLegacy,
+				dialect:         dialect(withU),
 				timestamps:      dateTimestamps,
-				names:           utf8Names,
 				takesWhatIsLeft: true,
 			},
 		},
 		{
-			Name: "Python (pamqp: aio-pika)", Version: "de15021",
+			Name: "Python (pamqp: aio-pika)", Version: "3.3.0",
 			Source:  "gmr/pamqp pamqp/decode.py, TABLE_MAPPING",
 			Refusal: "closes the connection", TagError: "ValueError",
 			behaviour: behaviour{
-				dialect:    dialect(withU.with(tags{0: KindVoid})),
-				timestamps: guessedTimestamps,
-				names:      utf8Names,
+				dialect:         dialect(tagsRabbitMQ.with(tags{0: KindVoid})),
+				decimals:        unsignedDecimals,
+				timestamps:      guessedTimestamps,
+				names:           utf8Names,
+				takesWhatIsLeft: true,
+				slack:           pamqpSlack,
 			},
 		},
 		{
-			Name: "Ruby (Bunny)", Version: "dc6f275",
+			Name: "Ruby (Bunny)", Version: "2.3.2",
 			Source:  "ruby-amqp/amq-protocol lib/amq/protocol/table_value_decoder.rb",
 			Refusal: "closes the connection", TagError: "ArgumentError",
 			behaviour: behaviour{
@@ -162,13 +185,14 @@ func Clients() []Client {
 				floatsReversed:  true,
 				losesShortTail:  true,
 				takesWhatIsLeft: true,
+				slack:           bunnySlack,
 			},
 		},
 		{
-			Name: "PHP (php-amqplib)", Version: "a82bc9d",
+			Name: "PHP (php-amqplib)", Version: "3.5.3",
 			Source:  "php-amqplib/php-amqplib PhpAmqpLib/Wire/AMQPAbstractCollection.php, AMQPReader.php",
 			Refusal: "fails", TagError: "AMQPOutOfRangeException",
-			behaviour: behaviour{dialect: dialect(withoutL), timestamps: unsignedTimestamps},
+			behaviour: behaviour{dialect: dialect(withoutL), timestamps: unsignedTimestamps, names: shortNames},
 		},
 		{
 			Name: "C (rabbitmq-c)", Version: "8777a4b",
@@ -204,6 +228,7 @@ func Clients() []Client {
 				textIsUTF8:       true,
 				emptyTableIsNull: true,
 				emptyBytesIsNull: true,
+				deletes:          true,
 			},
 		},
 		{

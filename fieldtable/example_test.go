@@ -186,7 +186,6 @@ func ExampleReadings() {
 	}
 	// Output:
 	// level = -1
-	//   Python (py-amqp): 255 (reads 'b' as uint8)
 	//   Ruby (Bunny): 255 (reads 'b' as uint8)
 }
 

@@ -1,6 +1,7 @@
 package fieldtable
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -44,6 +45,9 @@ const (
 // gives up at one field is not mentioned at later ones.
 func Readings(t Table) []Reading {
 	c := comparison{}
+	if flaw := t.flawed(); t.flaw == tableLengthTruncated || t.flaw == tableLengthOverrun {
+		return c.unreadable(flaw, t.root)
+	}
 	s := t.Scan()
 	c.collect(&s)
 	for _, client := range Clients() {
@@ -52,6 +56,21 @@ func Readings(t Table) []Reading {
 		theirs.d, theirs.flaw = client.dialect, sound
 		mine, other := t.Scan(), theirs.Scan()
 		c.compare(&mine, &other)
+	}
+	return c.readings
+}
+
+// unreadable is the one reading of octets that have no whole table in them.
+func (c *comparison) unreadable(flaw *SyntaxError, octets []byte) []Reading {
+	c.readings = []Reading{{End: len(octets), Text: string(flaw.appendCause(nil))}}
+	// Bunny does not look at the last 3 octets of what the length claims.
+	near := len(octets) >= 4 && int64(binary.BigEndian.Uint32(octets))-int64(len(octets)-4) <= 3
+	for _, c.client = range Clients() {
+		if c.client.slack == bunnySlack && near {
+			c.note(0, "", "goes on after the damage, with whatever then is before it")
+		} else {
+			c.refuseDamage(0, "", flaw)
+		}
 	}
 	return c.readings
 }
@@ -117,7 +136,8 @@ func (c *comparison) add(offset uint64, o Other) {
 
 // compare reads one table or array both ways. It returns false if the client gives up.
 func (c *comparison) compare(mine, theirs *Scanner) bool {
-	same := namesakesOf(*mine)
+	same := c.namesakesOf(*mine)
+	first := mine.pos
 	for n := 0; n < maxReadings && mine.Next(); n++ {
 		at, v := mine.start, mine.Value()
 		if !theirs.Next() {
@@ -127,6 +147,10 @@ func (c *comparison) compare(mine, theirs *Scanner) bool {
 		w := theirs.Value()
 		if why := c.client.refusal(mine, w); why != "" {
 			c.refuse(at, why)
+			return false
+		}
+		if why := c.client.invalid(mine, w); why != "" {
+			c.add(at, Other{Client: c.client.Name, Why: deletion + why, Fatal: true})
 			return false
 		}
 		if w.end != v.end {
@@ -146,22 +170,32 @@ func (c *comparison) compare(mine, theirs *Scanner) bool {
 		if text, why := c.client.reads(w, v); why != "" {
 			c.note(at, text, why)
 		}
+		if mine.named {
+			c.name(at, mine.Name())
+		}
 		if inner, ok := mine.Into(); ok {
 			if theirInner, ok := theirs.Into(); ok && !c.compare(&inner, &theirInner) {
 				return false
 			}
 		}
 	}
-	if max := c.client.maxElements; max > 0 && mine.count > max {
-		c.refuse(mine.start, fmt.Sprintf("more than %d elements", max))
-		return false
+	if max := c.client.maxElements; max > 0 {
+		for mine.count <= max && mine.Next() { // beyond what is compared
+		}
+		if mine.count > max {
+			c.refuse(first, fmt.Sprintf("there are more than %d elements", max))
+			return false
+		}
 	}
 	return !mine.failed || c.compareDamage(mine, theirs)
 }
 
 // compareDamage notes what the client makes of the element that mine could not read.
 func (c *comparison) compareDamage(mine, theirs *Scanner) bool {
-	at := mine.pos
+	at := uint64(mine.Offset())
+	if damage := mine.damage(); damage.Err == ErrDepthExceeded {
+		return true // what stops the reading of t need not stop the client's
+	}
 	if theirs.Next() {
 		c.note(
 			at,
@@ -180,8 +214,59 @@ func (c *comparison) compareDamage(mine, theirs *Scanner) bool {
 		c.note(at, string(left), "takes what is left")
 		return true
 	}
+	if c.client.slack.takes(e, mine) {
+		c.note(at, "", "goes on after the damage, with whatever then is before it")
+		return true
+	}
 	c.refuseDamage(at, "", e)
 	return false
+}
+
+// takes reports whether a client goes on at damage in the table or array of s.
+func (k slack) takes(e *SyntaxError, s *Scanner) bool {
+	nested := e.HasTag && (s.d.kinds[e.Tag] == KindTable || s.d.kinds[e.Tag] == KindArray)
+	switch k {
+	case nodeSlack:
+		return e.Err == ErrLengthOverrun && nested || e.Err == ErrValueTruncated && e.Tag == 't' && s.end == len(s.root)
+	case pamqpSlack:
+		return e.Err == ErrNameTruncated || e.Err == ErrMissingTag ||
+			e.Err == ErrValueTruncated && len(s.root)-e.Offset > widthOf(s.d.kinds[e.Tag])
+	case bunnySlack:
+		return !s.named || s.end-s.Offset() <= 3 || e.Err == ErrValueTruncated && e.Tag != 'D' && e.Tag != 'T'
+	}
+	return false
+}
+
+// widthOf is how many octets a value of a kind has at least.
+func widthOf(k Kind) int {
+	switch k {
+	case KindBool, KindInt8, KindUint8, KindChar8:
+		return 1
+	case KindInt16, KindUint16:
+		return 2
+	case KindInt32, KindUint32, KindFloat32:
+		return 4
+	case KindDecimal:
+		return 5
+	}
+	return 8
+}
+
+// name notes what the client makes of a name.
+func (c *comparison) name(offset uint64, name []byte) {
+	if c.client.textIsUTF8 && !utf8.Valid(name) {
+		c.note(offset, "", "replaces octets of the name that are no UTF-8")
+	}
+	if c.client.numbersFirst && isIndex(name) {
+		c.note(offset, "", "puts names that are numbers first")
+	}
+}
+
+// isIndex reports whether JavaScript takes a name for a place in an array: 0 to 2^32-2, written
+// without zeros before.
+func isIndex(name []byte) bool {
+	n, err := strconv.ParseUint(string(name), 10, 32)
+	return err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == string(name)
 }
 
 func (d *Dialect) isText(tag byte) bool {
@@ -205,9 +290,12 @@ func (c *comparison) lost(offset uint64, w Value, theirs *Scanner) bool {
 // namesakes are the offsets of the first and the last field of one name.
 type namesakes struct{ first, last uint64 }
 
-func namesakesOf(s Scanner) map[string]namesakes {
+func (c *comparison) namesakesOf(s Scanner) map[string]namesakes {
 	all := map[string]namesakes{}
 	for n := 0; s.named && n < maxReadings && s.Next(); n++ {
+		if c.client.losesShortTail && s.end-int(s.start) <= 3 {
+			break
+		}
 		name := string(s.Name())
 		if same, ok := all[name]; ok {
 			all[name] = namesakes{same.first, s.start}
@@ -259,14 +347,18 @@ func (b *behaviour) refusal(s *Scanner, w Value) string {
 		switch name := s.Name(); {
 		case b.names == utf8Names && !utf8.Valid(name):
 			return "the name is no UTF-8"
-		case b.names == nonEmptyNames && len(name) == 0:
+		case (b.names == nonEmptyNames || b.names == shortNames) && len(name) == 0:
 			return "the name is empty"
+		case b.names == shortNames && len(name) > 128:
+			return "the name has more than 128 octets"
 		}
 	}
 	switch w.kind {
 	case KindFloat32, KindFloat64:
 		if f, _ := w.Float64(); b.refusesNaN && (math.IsNaN(f) || math.IsInf(f, 0)) {
 			return "it cannot read NaN or infinity"
+		} else if b.doublesCut && w.kind == KindFloat64 && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			return "it makes an integer of d, which NaN and infinity cannot become"
 		}
 	case KindDecimal:
 		if d, _ := w.Decimal(); b.decimals == signAndMagnitude && d.Scale > magnitudeMaxScale {
@@ -275,6 +367,36 @@ func (b *behaviour) refusal(s *Scanner, w Value) string {
 	case KindTimestamp:
 		if ts, _ := w.Timestamp(); b.timestamps == dateTimestamps && (ts.Value < 0 || ts.Value > lastSecond) {
 			return "the timestamp is beyond the year 9999"
+		} else if b.timestamps == guessedTimestamps && uint64(ts.Value)/1000 > lastSecond {
+			return "the timestamp is beyond the year 9999, in milliseconds too"
+		}
+	}
+	return ""
+}
+
+// deletion is what a broker does that validates a table after it took the message.
+const deletion = "accepts the message and then deletes it (QUE-1006): "
+
+// invalid says why the client deletes the message because of w, the value that s stands on.
+func (b *behaviour) invalid(s *Scanner, w Value) string {
+	if !b.deletes {
+		return ""
+	}
+	if s.named && !utf8.Valid(s.Name()) {
+		return "the name is no UTF-8"
+	}
+	switch w.kind {
+	case KindLongStr:
+		if !utf8.Valid(w.Raw()) {
+			return "the text is no UTF-8"
+		}
+	case KindTable:
+		if len(w.Raw()) == 0 {
+			return "the nested table is empty"
+		}
+	case KindDecimal:
+		if d, _ := w.Decimal(); d.Scale > 127 {
+			return "the scale of the decimal is above 127"
 		}
 	}
 	return ""
@@ -302,13 +424,18 @@ func (b *behaviour) reads(w, v Value) (text, why string) {
 				32,
 			), "reads f in the byte order of its host"
 		}
+	case KindFloat64:
+		if f, _ := w.Float64(); b.doublesCut && math.Trunc(f) != f {
+			whole := strings.TrimPrefix(strconv.FormatFloat(math.Trunc(f), 'f', -1, 64), "-0")
+			return cmp.Or(whole, "0"), "makes an integer of d and drops what is behind the point"
+		}
 	case KindDecimal:
 		return b.readsDecimal(w)
 	case KindTimestamp:
 		return b.readsTimestamp(w, v)
 	case KindLongStr:
 		if raw := w.Raw(); b.textIsUTF8 && !utf8.Valid(raw) {
-			return strings.ToValidUTF8(string(raw), "\uFFFD"), "replaces octets that are no UTF-8"
+			return replaced(raw), "replaces octets that are no UTF-8"
 		}
 	}
 	if len(w.Raw()) == 0 && (w.kind == KindTable && b.emptyTableIsNull || w.kind == KindArray && b.emptyArrayIsNull ||
@@ -325,6 +452,26 @@ func (b *behaviour) reads(w, v Value) (text, why string) {
 	}
 	return "", ""
 }
+
+// replaced is text with U+FFFD for each longest beginning of a character that does not go on as one
+// (Unicode, chapter 3.9, as decoders of the web and of Java do it).
+func replaced(raw []byte) string {
+	var b strings.Builder
+	for len(raw) > 0 {
+		r, n := utf8.DecodeRune(raw)
+		if r == utf8.RuneError && n == 1 {
+			for n < len(raw) && n < 4 && begins(raw[:n+1]) {
+				n++
+			}
+		}
+		b.WriteRune(r)
+		raw = raw[n:]
+	}
+	return b.String()
+}
+
+// begins reports whether octets are the beginning of a character of more octets.
+func begins(octets []byte) bool { return !utf8.FullRune(octets) }
 
 func (b *behaviour) readsDecimal(w Value) (text, why string) {
 	d, _ := w.Decimal()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/encode"
+	"github.com/headerglass/headerglass/fieldtable/specimens"
 )
 
 const all = "RabbitMQ server, Java, .NET, Go (amqp091-go), Node (amqplib), Python (pika), Python (py-amqp), Python (pamqp: aio-pika), " +
@@ -45,17 +46,17 @@ func TestReadings(t *testing.T) {
 	}{
 		{"I", func(e *encode.Encoder) { e.Int32("k", 1) }, "1", nil},
 		{"S", func(e *encode.Encoder) { e.Str("k", "text") }, "text", nil},
-		{"S not UTF-8", func(e *encode.Encoder) { e.Str("k", "a\xff") }, "0x61ff", []string{"Node (amqplib): a\uFFFD", "Apache Qpid (Broker-J): a\uFFFD"}},
+		{"S not UTF-8", func(e *encode.Encoder) { e.Str("k", "a\xff") }, "0x61ff", []string{"Node (amqplib): a\uFFFD", "Apache Qpid (Broker-J)!"}},
 		{"t 2", func(e *encode.Encoder) { e.Value("k", 't', []byte{2}) }, "true",
 			[]string{"Ruby (Bunny): false", "Apache Qpid (Broker-J): false", "LavinMQ: false"}},
-		{"b -1", func(e *encode.Encoder) { e.Int8("k", -1) }, "-1", []string{"Python (py-amqp): 255", "Ruby (Bunny): 255"}},
-		{"B 255", func(e *encode.Encoder) { e.Uint8("k", 255) }, "255", []string{"Python (py-amqp): -1", "Ruby (Bunny)!"}},
+		{"b -1", func(e *encode.Encoder) { e.Int8("k", -1) }, "-1", []string{"Ruby (Bunny): 255"}},
+		{"B 255", func(e *encode.Encoder) { e.Uint8("k", 255) }, "255", []string{"Ruby (Bunny)!"}},
 		{"I -1", func(e *encode.Encoder) { e.Int32("k", -1) }, "-1", []string{"Ruby (Bunny): 4294967295"}},
 		{"i", func(e *encode.Encoder) { e.Uint32("k", 1) }, "1", []string{"Ruby (Bunny)!"}},
 		{"u", func(e *encode.Encoder) { e.Uint16("k", 1) }, "1", []string{"Ruby (Bunny)!"}},
-		{"s as a string", func(e *encode.Encoder) { e.ShortStr("k", "A") }, "321", []string{"Python (py-amqp): A"}},
-		{"s out of place", func(e *encode.Encoder) { e.Int16("k", 1000) }, "1000", []string{"Python (py-amqp)!"}},
-		{"l -1000", func(e *encode.Encoder) { e.Int64("k", -1000) }, "-1000", []string{"Python (py-amqp): 18446744073709550616"}},
+		{"s as a string", func(e *encode.Encoder) { e.ShortStr("k", "A") }, "321", nil},
+		{"s out of place", func(e *encode.Encoder) { e.Int16("k", 1000) }, "1000", nil},
+		{"l -1000", func(e *encode.Encoder) { e.Int64("k", -1000) }, "-1000", nil},
 		{"l 2^53+1", func(e *encode.Encoder) { e.Int64("k", 1<<53+1) }, "9007199254740993", []string{"Node (amqplib): 9007199254740992"}},
 		{"L", func(e *encode.Encoder) { e.Int64L("k", 5) }, "5",
 			[]string{"Java!", ".NET!", "Go (amqp091-go)!", "Node (amqplib)!", "Ruby (Bunny)!", "PHP (php-amqplib)!", "Apache Qpid (Broker-J)!"}},
@@ -63,10 +64,18 @@ func TestReadings(t *testing.T) {
 			[]string{"Java!", ".NET!", "Go (amqp091-go)!", "Node (amqplib)!", "Ruby (Bunny)!", "PHP (php-amqplib)!",
 				"C (rabbitmq-c): 18446744073709551615", "Apache Qpid (Broker-J)!"}},
 		{"f", func(e *encode.Encoder) { e.Value("k", 'f', []byte{0x3f, 0x80, 0, 0}) }, "1", []string{"Ruby (Bunny): 4.6006e-41"}},
-		{"d NaN", func(e *encode.Encoder) { e.Float64("k", math.NaN()) }, "NaN", []string{"RabbitMQ server!"}},
+		{"d NaN", func(e *encode.Encoder) { e.Float64("k", math.NaN()) }, "NaN", []string{"RabbitMQ server!", "Python (pika)!"}},
+		{"d 1.5", func(e *encode.Encoder) { e.Float64("k", 1.5) }, "1.5", []string{"Python (pika): 1"}},
+		{"d -0.5", func(e *encode.Encoder) { e.Float64("k", -0.5) }, "-0.5", []string{"Python (pika): 0"}},
+		{"d 2", func(e *encode.Encoder) { e.Float64("k", 2) }, "2", nil},
+		{"D of scale 128", func(e *encode.Encoder) { e.Decimal("k", 128, 0) }, "0." + strings.Repeat("0", 118) + "…",
+			[]string{".NET!", "Apache Qpid (Broker-J)!"}},
+		{"S with half of a character", func(e *encode.Encoder) { e.Str("k", "a\xe2\x82b\xed\xa0") }, "0x61e28262eda0",
+			[]string{"Node (amqplib): a\uFFFDb\uFFFD\uFFFD", "Apache Qpid (Broker-J)!"}},
 		{"D 3.14", func(e *encode.Encoder) { e.Decimal("k", 2, 314) }, "3.14", []string{"Apache Qpid (Broker-J): 314.00"}},
 		{"D -3.14", func(e *encode.Encoder) { e.Decimal("k", 2, -314) }, "-3.14",
-			[]string{"RabbitMQ server: 42949669.82", ".NET: -21474833.34", "Node (amqplib): 42949669.82", "Ruby (Bunny): 42949669.82",
+			[]string{"RabbitMQ server: 42949669.82", ".NET: -21474833.34", "Node (amqplib): 42949669.82",
+				"Python (pamqp: aio-pika): 42949669.82", "Ruby (Bunny): 42949669.82",
 				"C (rabbitmq-c): 42949669.82", "Rust (lapin): 42949669.82", "Apache Qpid (Broker-J): -314.00"}},
 		{"D of scale 29", func(e *encode.Encoder) { e.Decimal("k", 29, 0) }, "0." + strings.Repeat("0", 29), []string{".NET!"}},
 		{"T", func(e *encode.Encoder) { e.Timestamp("k", 1_700_000_000) }, "1700000000 s = 2023-11-14T22:13:20Z",
@@ -77,11 +86,14 @@ func TestReadings(t *testing.T) {
 		{"x empty", func(e *encode.Encoder) { e.Bytes("k", nil) }, "", []string{"Apache Qpid (Broker-J): null"}},
 		{"A empty", func(e *encode.Encoder) { e.Array("k", func(*encode.Encoder) {}) }, "array", []string{".NET: null"}},
 		{"F empty", func(e *encode.Encoder) { e.Nested("k", func(*encode.Encoder) {}) }, "table",
-			[]string{".NET: null", "Apache Qpid (Broker-J): null"}},
+			[]string{".NET: null", "Apache Qpid (Broker-J)!"}},
 		{"V at the end", func(e *encode.Encoder) { e.Void("k") }, "void", []string{"Ruby (Bunny): "}},
 		{"U", func(e *encode.Encoder) { e.Int16U("k", 1) }, "1",
-			[]string{"RabbitMQ server!", "Java!", ".NET!", "Go (amqp091-go)!", "Node (amqplib)!", "Ruby (Bunny)!", "PHP (php-amqplib)!",
-				"C (rabbitmq-c)!", "Apache Qpid (Broker-J)!"}},
+			[]string{"RabbitMQ server!", "Java!", ".NET!", "Go (amqp091-go)!", "Node (amqplib)!", "Python (pamqp: aio-pika)!",
+				"Ruby (Bunny)!", "PHP (php-amqplib)!", "C (rabbitmq-c)!", "Apache Qpid (Broker-J)!"}},
+		{"T microseconds", func(e *encode.Encoder) { e.Timestamp("k", 1_319_600_000_000_000) }, "1319600000000000 s",
+			[]string{"Python (pika)!", "Python (py-amqp)!", "Python (pamqp: aio-pika)!",
+				"Apache Qpid (Broker-J): 1319600000000000 ms"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			readings := fieldtable.Readings(fieldtable.View(encode.Table(c.write), nil))
@@ -138,10 +150,13 @@ func TestReadingsOfDuplicates(t *testing.T) {
 
 func TestReadingsOfNames(t *testing.T) {
 	for name, want := range map[string]string{
-		"":          "Apache Qpid (Broker-J)",
-		"\xff":      "Python (py-amqp), Python (pamqp: aio-pika), Rust (lapin)",
-		"__proto__": "Node (amqplib)",
-		"10":        "",
+		"":                       "PHP (php-amqplib), Apache Qpid (Broker-J)",
+		"\xff":                   "Node (amqplib), Python (pamqp: aio-pika), Rust (lapin), Apache Qpid (Broker-J)",
+		"__proto__":              "Node (amqplib)",
+		"10":                     "Node (amqplib)",
+		"010":                    "",
+		strings.Repeat("n", 128): "",
+		strings.Repeat("n", 129): "PHP (php-amqplib)",
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := fieldtable.Readings(fieldtable.View(encode.Table(func(e *encode.Encoder) { e.Int32(name, 1) }), nil))
@@ -203,6 +218,74 @@ func TestReadingsOfDamage(t *testing.T) {
 	}
 	if got := others(r[2]); !slices.Contains(got, "Go (amqp091-go)!") {
 		t.Errorf("a string longer than the table: %q", got)
+	}
+}
+
+// A table nested deeper than it is read here says nothing about the clients, which read on.
+func TestReadingsOfDepth(t *testing.T) {
+	for _, r := range fieldtable.Readings(fieldtable.View(specimens.Deep(33), nil)) {
+		if got := others(r); got != nil {
+			t.Errorf("%s: %q", r.Path, got)
+		}
+	}
+}
+
+// amqp091-go gives up at 8,193 elements, which is beyond what is compared one by one.
+func TestReadingsOfManyElements(t *testing.T) {
+	for n, want := range map[int]string{8192: "", 8193: "Go (amqp091-go)!"} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			r := fieldtable.Readings(fieldtable.View(encode.Table(func(e *encode.Encoder) {
+				for i := range n {
+					e.Void(fmt.Sprintf("k%d", i))
+				}
+			}), nil))
+			if got := strings.Join(others(r[0]), ", "); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// Octets that hold no whole table are read by nobody, but by Bunny where hardly any is missing.
+func TestReadingsOfNoTable(t *testing.T) {
+	for octets, readers := range map[string][]string{
+		"":                                     nil,
+		"\x00\x00\x00":                         nil,
+		"\x00\x00\x00\x09\x03keyI\x00\x00\x00": {"Ruby (Bunny)"},
+		"\xff\xff\xff\xff\x03keyI\x00\x00\x00": nil,
+	} {
+		t.Run(fmt.Sprintf("%x", octets), func(t *testing.T) {
+			r := fieldtable.Readings(fieldtable.View([]byte(octets), nil))
+			var refuse []string
+			for _, o := range r[0].Others {
+				if o.Fatal {
+					refuse = append(refuse, o.Client)
+				}
+			}
+			if got, want := strings.Join(refuse, ", "), except(readers...); len(r) != 1 || got != want {
+				t.Errorf("refused by %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// Broker-J takes some messages and deletes them afterwards, which its users must know.
+func TestReadingsSayWhatIsDeleted(t *testing.T) {
+	for _, tt := range []struct{ name, table, why string }{
+		{"text", "\x00\x00\x00\x0d\x04testS\x00\x00\x00\x03\x5c\x6d\xb4", "the text is no UTF-8"},
+		{"name", "\x00\x00\x00\x04\x01\xfft\x01", "the name is no UTF-8"},
+		{"empty table", "\x00\x00\x00\x07\x01GF\x00\x00\x00\x00", "the nested table is empty"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := fieldtable.Readings(fieldtable.View([]byte(tt.table), nil))
+			last := r[0].Others[len(r[0].Others)-1]
+			want := fieldtable.Other{
+				Client: "Apache Qpid (Broker-J)", Why: "accepts the message and then deletes it (QUE-1006): " + tt.why, Fatal: true,
+			}
+			if last != want {
+				t.Errorf("%+v, want %+v", last, want)
+			}
+		})
 	}
 }
 

@@ -5,6 +5,7 @@
 //	go run ./cmd/check               everything, against the RabbitMQ that is installed
 //	go run ./cmd/check -brokers all  also against RabbitMQ 4 and Qpid Broker-J, as CI runs it
 //	go run ./cmd/check -release      also builds archives, packages and the image, and looks into them
+//	go run ./cmd/check -clients      also asks released clients whether the page says right what they read
 //	go run ./cmd/check -only test    one step (or several, separated by commas)
 //	go run ./cmd/check -list         the names of the steps
 package main
@@ -44,6 +45,7 @@ func main() {
 	soak := flag.Bool("soak", false, "also run the long tests")
 	brokers := flag.String("brokers", "", "\"all\": also run the tests of brokers against RabbitMQ 4 and Qpid Broker-J")
 	release := flag.Bool("release", false, "also build what people install, as a snapshot, and look into it")
+	clients := flag.Bool("clients", false, "also compare what the page says of clients with what their releases read")
 	flag.Parse()
 	if *brokers != "" && *brokers != allBrokers {
 		fmt.Fprintf(os.Stderr, "check: -brokers %q is unknown: it is \"all\" or left out\n", *brokers)
@@ -56,7 +58,7 @@ func main() {
 		{"widths", "comments of at most 100 columns, code of at most 120", checkWidths},
 		{"modules", "go.mod tidy, module sums", checkModules},
 		{"generated", "templ output is what is committed", checkGenerated},
-		{"vet", "go vet, with all build tags", command("go", "vet", "-tags", "soak,qpid,siege", "./...")},
+		{"vet", "go vet, with all build tags", command("go", "vet", "-tags", "soak,qpid,siege,clients", "./...")},
 		{"static", "staticcheck", command("go", "tool", "staticcheck", "./...")},
 		{"build", "Linux, macOS and Windows on amd64 and arm64", checkBuilds},
 		{"test", "every test, with the race detector", testStep(*soak)},
@@ -71,6 +73,9 @@ func main() {
 	}
 	if *release {
 		steps = append(steps, step{"release", "archives, packages and the image, as a snapshot", checkRelease})
+	}
+	if *clients {
+		steps = append(steps, step{"clients", "what the page says of clients, against their releases", checkClients})
 	}
 	if *list {
 		for _, s := range steps {

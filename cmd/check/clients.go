@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// The releases that the tab of clients speaks of. Bunny and php-amqplib come from Debian.
+var (
+	pythonClients = []string{"pika==1.4.4", "amqp==5.4.2", "pamqp==3.3.0"}
+	nodeClients   = []string{"amqplib@2.3.1"}
+)
+
+// checkClients feeds tables to the decoders of released clients and compares what they read with
+// what the tab of clients says.
+func checkClients(ctx context.Context, out io.Writer) error {
+	tools := []tool{
+		{"python3-venv", []string{"/var/lib/dpkg/info/python3-venv.list"}, "installing Python's clients"},
+		{"npm", []string{"npm"}, "installing Node's client"},
+	}
+	if err := installMissing(ctx, out, policyFile, append(testTools(), tools...)); err != nil {
+		return err
+	}
+	home, err := os.MkdirTemp("", "headerglass-clients-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(home)
+	python := filepath.Join(home, "python")
+	pip := append([]string{"install", "--quiet", "--disable-pip-version-check"}, pythonClients...)
+	npm := append([]string{"install", "--prefix", home, "--no-audit", "--no-fund", "--silent"}, nodeClients...)
+	for _, step := range [][]string{
+		{"/usr/bin/python3", "-m", "venv", python},
+		append([]string{filepath.Join(python, "bin", "pip")}, pip...),
+		append([]string{"npm"}, npm...),
+	} {
+		if err := run(ctx, out, nil, step[0], step[1:]...); err != nil {
+			return fmt.Errorf("installing clients: %w", err)
+		}
+	}
+	env := []string{requireEnv, "HEADERGLASS_CLIENTS=" + home}
+	args := []string{"-tags", "clients", "-count", "1", "-run", "^TestClients", "-v", "./cmd/check"}
+	return goTest(ctx, out, env, args...)
+}
