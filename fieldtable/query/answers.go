@@ -78,12 +78,13 @@ func (a *answers) explain(e *Explain) {
 	if a == nil {
 		return
 	}
-	if len(a.asks) == 0 {
+	asked := slices.DeleteFunc(slices.Clone(a.asks), func(r *columnReader) bool { return !r.asked })
+	if len(asked) == 0 {
 		e.Skipped += a.answered
 		return
 	}
 	e.Answered += a.answered
-	for _, r := range a.asks {
+	for _, r := range asked {
 		e.BytesRead += r.scratch.bytesRead // to build them
 		if a.answered > 0 && !slices.Contains(e.Columns, r.name.Name) {
 			e.Columns = append(e.Columns, r.name.Name)

@@ -64,10 +64,14 @@ func (p *planner) plan(n node) plan {
 		return j
 	case *condition:
 		shape := p.byShape(n)
-		if columnable(n) && !(p.matcher.shaped && settledByShape(n)) {
-			return newPlanColumn(n, p.reader(n), shape)
+		if !columnable(n) {
+			return shape
 		}
-		return shape
+		column := newPlanColumn(n, p.reader(n), shape)
+		if p.matcher.shaped && shape.settled {
+			return &planRest{shape, column}
+		}
+		return column
 	}
 	return p.byShape(n)
 }
@@ -265,13 +269,18 @@ func (p *planColumn) fill(out []truths) {
 		p.shape.fill(out)
 		return
 	}
-	byCode := p.byCode
-	if p.column.Keyed() {
-		byCode = p.keyed
-	}
+	byCode := p.codes()
 	for i, code := range p.column.Codes() {
 		out[i] = byCode[code]
 	}
+}
+
+// codes is what the codes of the column are.
+func (p *planColumn) codes() []truths {
+	if p.column.Keyed() {
+		return p.keyed
+	}
+	return p.byCode
 }
 
 // count adds up the messages for which the condition is yes, and those for which damage leaves
@@ -280,10 +289,7 @@ func (p *planColumn) count(not bool) (n, damaged uint64, ok bool) {
 	if p.column == nil {
 		return 0, 0, false
 	}
-	byCode, others := p.byCode, len(p.column.Codes())
-	if p.column.Keyed() {
-		byCode = p.keyed
-	}
+	byCode, others := p.codes(), len(p.column.Codes())
 	ok = true
 	add := func(t truths, of int) {
 		if not {
@@ -306,6 +312,44 @@ func (p *planColumn) count(not bool) (n, damaged uint64, ok bool) {
 	// The others are of a keyed column.
 	add(p.otherwise, others)
 	return n, damaged, ok && len(p.found) == 0
+}
+
+// planRest is a condition that shapes settle. A column answers for the messages that have none,
+// which are those with the largest tables.
+type planRest struct {
+	*planShape
+	column *planColumn
+}
+
+func (p *planRest) look(t *stretch) truths {
+	p.column.column = nil
+	union := p.planShape.look(t)
+	if union&isOpen == 0 {
+		return union
+	}
+	rest := p.column.look(t)
+	if p.column.column == nil {
+		return union
+	}
+	for _, c := range t.shapeCounts() {
+		if of := p.byID[c.ID]; of&isOpen == 0 {
+			rest |= of
+		}
+	}
+	return rest
+}
+
+func (p *planRest) fill(out []truths) {
+	p.planShape.fill(out)
+	if p.column.column == nil {
+		return
+	}
+	byCode := p.column.codes()
+	for i, code := range p.column.column.Codes() {
+		if out[i]&isOpen != 0 {
+			out[i] = byCode[code]
+		}
+	}
 }
 
 type planNegation struct {

@@ -17,6 +17,7 @@ type columnReader struct {
 	name      archive.ColumnName
 	condition *condition
 	builder   archive.ColumnBuilder
+	asked     bool
 
 	entry []byte
 	datum datum
@@ -82,6 +83,7 @@ func (c condition) alone() (*condition, []string) {
 
 // of returns the column of a segment, nil where there is none.
 func (r *columnReader) of(g archive.Segment) *archive.Column {
+	r.asked = true
 	return r.columns.Of(g, r.name, &r.builder, func(b *archive.ColumnBuilder) { r.build(g, b) })
 }
 

@@ -246,3 +246,56 @@ func FuzzColumns(f *testing.F) {
 		}
 	})
 }
+
+// A condition that shapes settle reads the table of a message without a shape once, and then a
+// column tells.
+func TestLargeTablesAreReadOnce(t *testing.T) {
+	a := archive.New(archive.Config{MaxBytes: 4 << 20})
+	large := encode.Table(func(e *encode.Encoder) {
+		for range 50_000 {
+			e.Void("")
+		}
+		e.Str("tenant", "t1")
+		for i := range 20_000 {
+			e.Void(fmt.Sprint("n", i))
+		}
+	})
+	small := encode.Table(func(e *encode.Encoder) { e.Str("tenant", "t1") })
+	other := encode.Table(func(e *encode.Encoder) { e.Nested("x", func(e *encode.Encoder) { e.Void("y") }) })
+	for _, table := range [][]byte{small, large, other, small} {
+		appendMessage(a.Writer(), &testMessage{table: table})
+	}
+	appendMessage(a.Writer(), &testMessage{table: encode.Table(func(e *encode.Encoder) {
+		e.Bytes("fills the segment", make([]byte, 300<<10)) // so that the last of the small is in one that is sealed
+	})})
+	s := a.Snapshot()
+	if m, err := s.Get(2); err != nil {
+		t.Fatal(err)
+	} else if _, ok := m.ShapeID(); ok {
+		t.Fatal("the large table has a shape")
+	}
+	for _, tt := range []struct {
+		filter  string
+		matched uint64
+	}{
+		{"tenant", 3},
+		{"NOT tenant", 2},
+		{"tenant OR x", 4},
+		{"tenant AND NOT x", 3},
+		{"x IS NULL", 4},
+		{"n19999 AND tenant", 1},
+	} {
+		t.Run(tt.filter, func(t *testing.T) {
+			q := compile(t, tt.filter)
+			for try := range 2 {
+				n, err := q.Count(t.Context(), s, PageRequest{})
+				if err != nil || n.Matched != tt.matched {
+					t.Errorf("%d match, want %d: %v", n.Matched, tt.matched, err)
+				}
+				if try > 0 && n.BytesRead > 1000 {
+					t.Errorf("%d bytes are read again", n.BytesRead)
+				}
+			}
+		})
+	}
+}
