@@ -146,7 +146,12 @@ for (const [name, value] of Object.entries(remembered())) {
 }
 
 summarise();
-$("#q")?.addEventListener("focus", () => import("./complete.js").then((complete) => complete.begin()), { once: true });
+const filter = $("#q[data-complete]");
+if (filter) {
+  const combobox = { role: "combobox", ariaAutoComplete: "list", ariaExpanded: "false" };
+  Object.assign(filter, combobox).setAttribute("aria-controls", "q-names");
+  filter.addEventListener("focus", () => import("./complete.js").then((complete) => complete.begin()), { once: true });
+}
 live.start();
 try {
   if (JSON.parse(sessionStorage.getItem("headerglass-marks") || "[]").length) import("./marks.js");

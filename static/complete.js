@@ -80,12 +80,7 @@ function take(i) {
 }
 
 export function begin() {
-  if (!input?.dataset.complete || !box) return;
   input.removeAttribute("list"); // which serves where there is no script
-  input.setAttribute("role", "combobox");
-  input.setAttribute("aria-autocomplete", "list");
-  input.setAttribute("aria-controls", box.id);
-  input.setAttribute("aria-expanded", "false");
   let timer = 0;
   input.addEventListener("input", () => {
     clearTimeout(timer);

@@ -24,6 +24,12 @@ export function inspect() {
   }));
   nodes.forEach((node, i) => (node.row.tabIndex = i ? -1 : 0));
   readBytes();
+  const link = $("#link") && new URL($("#link").dataset.link, location);
+  if (link?.pathname !== location.pathname) return;
+  // The address that is passed on means this message and no other.
+  const url = new URL(location);
+  url.searchParams.set("f", link.searchParams.get("f"));
+  history.replaceState(history.state, "", url);
 }
 
 function readBytes() {
@@ -407,6 +413,7 @@ export function start() {
   on("click", ".verbs .copy", (_, button) => copyValue(button.closest("tr")));
   on("click", ".verbs .copypath", (_, button) => copy(button.closest("tr").dataset.path, "Path"));
   on("click", ".copyline", (_, button) => copy(button.previousElementSibling.textContent, "Command"));
+  on("click", "#link", (_, button) => copy(new URL(button.dataset.link, location).href, "Link to this message"));
   on("click", ".copycode", () => copy($("pre.code").textContent, "Code"));
   on("click", ".copyas button", (_, button) => copyBytes(button.dataset.as));
   on("click", "#inspector a[hx-get]", (_, link) => (followed = nameOf(link)));

@@ -90,6 +90,7 @@ func fixtures(t testing.TB, assets *static.Assets) []fixture {
 		}
 		in := opened.Build(m, opened.Options{
 			Links: p.Links, Older: address.Key{Seq: 12337}, Newer: address.Key{Seq: 12339}, Now: viewtest.Now,
+			Print: "1a2b3c4d",
 		})
 		p.Opened = &in
 		p.Title = "#12338"

@@ -35,6 +35,10 @@ func TestBytesAreCopied(t *testing.T) {
 	b.do(chromedp.Click(".copyas [data-as=base64]"))
 	copied(`"BnRlbmFudFMAAAAEYWNtZQ=="`)
 
+	// The link that means this message and no other.
+	b.do(chromedp.Click("#link"))
+	copied(`location.origin + "/m/12338?f=1a2b3c4d"`)
+
 	// A selection by keys, drawn, in the address, and copied.
 	b.do(chromedp.Focus("#hex"))
 	b.keys(kb.Home)
@@ -148,7 +152,7 @@ func TestBytesAreCopied(t *testing.T) {
 	b.wait(`!document.querySelector("#toast").hidden && document.activeElement.id === "mark"`)
 	b.do(chromedp.Evaluate[chromedp.Void](spy), chromedp.Click(".copycode"))
 	b.wait(
-		`window.copied === document.querySelector("pre.code").textContent && window.copied.startsWith("err := ch.PublishWithContext(ctx, \"amq.topic\"")`,
+		`window.copied === document.querySelector("pre.code").textContent && window.copied.includes("\nerr := ch.PublishWithContext(ctx, \"amq.topic\"")`,
 	)
 }
 

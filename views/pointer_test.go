@@ -228,9 +228,9 @@ func TestMessageStaysOpen(t *testing.T) {
 	b.do(chromedp.Click("#rows tr:nth-child(3) .route"))
 	b.wait(`location.pathname === "/m/12338" && document.querySelector("#inspector article") !== null`)
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#names h2 ~ h2 ~ ul .col").click()`))
-	b.waitAcross(`location.pathname + location.search === "/m/12338?cols=tenant" && ` + ready)
+	b.waitAcross(`location.pathname === "/m/12338" && new URL(location).searchParams.get("cols") === "tenant" && ` + ready)
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#tree tr[data-path='retries'] .col").click()`))
-	b.waitAcross(`location.pathname + location.search === "/m/12338?cols=retries" && ` + ready)
+	b.waitAcross(`location.pathname === "/m/12338" && new URL(location).searchParams.get("cols") === "retries" && ` + ready)
 
 	for _, page := range []string{"/evicted", "/diff", "/inspect", "/error"} {
 		b.do(chromedp.Navigate(server.URL+page), chromedp.WaitReady("#announce"))

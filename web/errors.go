@@ -35,6 +35,7 @@ var (
 	errNotWebsocket = errors.New("web: not a websocket handshake")
 	errOrigin       = errors.New("web: foreign origin")
 	errForeign      = errors.New("web: fetched by another site")
+	errEarlierRun   = errors.New("web: the message of a link is not kept")
 	errNotAlike     = errors.New("web: no message alike")
 	errOvertaken    = errors.New("web: messages were evicted before they were exported")
 	errPaste        = errors.New("web: bytes that cannot be shown")
@@ -102,6 +103,8 @@ func (s *Server) statusTable() []struct {
 		{errHandshake, http.StatusBadRequest, "This is no websocket handshake that RFC 6455 allows."},
 		{errForgotten, http.StatusGone,
 			"The filter of this link is too long for an address, and it is no longer kept: enter it again."},
+		{errEarlierRun, http.StatusGone,
+			"This link is from an earlier run of the explorer, and its message is not among those that are kept now."},
 		{archive.ErrEvicted, http.StatusGone,
 			"This message was kept once and has been evicted to make room for newer ones."},
 		{sources.ErrNoSource, http.StatusNotFound,

@@ -25,8 +25,8 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.message(req.view, r)
-	if err != nil {
+	m, ok, err := s.linked(w, r, req)
+	if !ok {
 		return err
 	}
 	partial := wantsPart(r)
@@ -49,6 +49,7 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) error {
 		Now:      p.Now,
 		TraceURL: s.cfg.TraceURL,
 		FrameMax: s.frameMax(req.view, m),
+		Print:    printed(m),
 
 		Counterpart: s.counterpart(req.view, shown),
 	})

@@ -229,6 +229,8 @@ func TestDemoInBrowser(t *testing.T) {
 	if n := getJSON[status](t, site+"/api/status").FullDecodes; n != 1 {
 		t.Errorf("opening one message decoded %d", n)
 	}
+	until(t, ctx, "the address means this message", `/[?&]f=[0-9a-f]{8}(&|$)/.test(location.search)`)
+	get(t, site+"/m/"+seqs[0]+"?f=00000000", http.StatusGone)
 	if shown := eval[string](t, ctx, `document.querySelector("#inspector .headers").textContent`); !strings.Contains(
 		shown,
 		"x-death",

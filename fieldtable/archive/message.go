@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/crc32"
 	"slices"
 	"time"
 
@@ -172,6 +173,13 @@ func (m Message) Body() []byte { return m.part(partBody) }
 
 // BodySize is the size of the body in octets, as delivered.
 func (m Message) BodySize() uint64 { return m.uint64(recBodySize) }
+
+// Print is the CRC-32C of the content header and the body, as far as they are kept: it tells, all
+// but for certain, whether a message of another run is this one.
+func (m Message) Print() uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	return crc32.Update(crc32.Checksum(m.Header().Payload(), table), table, m.Body())
+}
 
 // ShapeID is the message's shape in the snapshot it came from; ok is false when it has none because
 // there were too many shapes.

@@ -232,6 +232,12 @@ func (l Links) message(q *State, k Key) string {
 // Message is a message beside the current list.
 func (l Links) Message(k Key) string { return l.Messages()(k) }
 
+// Printed is a message by itself, to be passed on: it is this one or none, also when the explorer
+// has been started again and the number means another message.
+func (l Links) Printed(k Key, print string) string {
+	return l.Base + messagePath(k) + "?f=" + print
+}
+
 // Messages is Message for many messages.
 func (l Links) Messages() func(k Key) string {
 	full := l.State.Full

@@ -265,6 +265,7 @@ var parameters = [...]Parameter{
 		},
 	},
 	{Name: "slow", Meaning: "1: fewer, larger batches", Pages: OnFeed, Values: []string{"1"}},
+	{Name: "f", Meaning: "the print of the message that a link means", Pages: OnMessage},
 	{Name: "run", Meaning: "the run of the explorer that the page is of", Pages: OnFeed},
 	{Name: "m", Meaning: "a message to compare", Pages: OnCompare, Repeats: true},
 	{

@@ -24,6 +24,8 @@ type Options struct {
 	TraceURL string
 	// FrameMax is the largest frame that the broker takes, in octets; 0 = not known.
 	FrameMax int
+	// Print is that of the message, for links that mean it and no other; "" = there are none.
+	Print string
 	// Counterpart is the message as it passed a relay the other way: what was delivered of a
 	// publish, or what was published of a delivery. Nil = that is not known.
 	Counterpart *facts.Message
@@ -47,6 +49,7 @@ type Opened struct {
 	Message      facts.Message
 	Older, Newer address.Key
 	Now          time.Time
+	Print        string // as in Options
 	Headers      Headers
 	Hex          Hex
 	Properties   []PropertyRow
@@ -84,7 +87,9 @@ func Build(m facts.Message, o Options) Opened {
 		d = fieldtable.Lenient()
 	}
 	o.Links.Open = m.Key()
-	in := Opened{Links: o.Links, Message: m, Older: o.Older, Newer: o.Newer, Now: o.Now, Pasted: o.Pasted}
+	in := Opened{
+		Links: o.Links, Message: m, Older: o.Older, Newer: o.Newer, Now: o.Now, Print: o.Print, Pasted: o.Pasted,
+	}
 	if size := len(m.ContentHeader) + wire.FrameOverhead; o.FrameMax > 0 && size > o.FrameMax {
 		in.FrameMax = o.FrameMax
 	}

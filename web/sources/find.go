@@ -91,6 +91,27 @@ func (v View) Alike(ctx context.Context, m archive.Message, older bool) (alike a
 	return alike, false
 }
 
+// Printed is the newest message of a source that is the one meant. ok is false where none is kept,
+// or none is found in time.
+func (v View) Printed(ctx context.Context, name string, meant func(archive.Message) bool) (m archive.Message, ok bool) {
+	v, err := v.Alone(name)
+	if err != nil {
+		return m, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, alikeTime)
+	defer cancel()
+	n := 0
+	for m := range v.snaps[0].Backward(0) {
+		if meant(m) {
+			return m, true
+		}
+		if n++; n%alikeChecks == 0 && ctx.Err() != nil {
+			break
+		}
+	}
+	return m, false
+}
+
 // Range is a run of messages that match: Count of them, all that are above From and below To.
 type Range struct {
 	From, To Position
