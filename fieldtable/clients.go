@@ -27,7 +27,8 @@ type behaviour struct {
 	doublesOnly     bool // holds 64-bit integers as IEEE doubles
 	losesShortTail  bool // what begins in the last 3 octets of a table or array
 	takesWhatIsLeft bool // of a string whose length is greater than that
-	textIsUTF8      bool // octets that are no UTF-8 become U+FFFD, in names too
+	textIsUTF8      bool // octets that are no UTF-8 become U+FFFD
+	replacesInNames bool // likewise in names
 	doublesCut      bool // reads d as an integer, and refuses NaN and infinities in it
 	numbersFirst    bool // puts fields whose names are numbers before the others
 	// slack says which damage does not stop it: it goes on with whatever it then has before it.
@@ -91,6 +92,8 @@ const (
 	noSlack slack = iota
 	// a nested table or array that claims more than there is, and a boolean without its octet
 	nodeSlack
+	// tables and arrays, nested or not, that claim more than there is
+	javaSlack
 	// names that are cut short, and values that need octets from behind their array or table
 	pamqpSlack
 	bunnySlack // everything but an unknown tag in a table
@@ -115,10 +118,11 @@ func Clients() []Client {
 			},
 		},
 		{
-			Name: "Java", Version: "57d5b1df0",
+			Name: "Java", Version: "5.30.0",
 			Source:  "rabbitmq/rabbitmq-java-client src/main/java/com/rabbitmq/client/impl/ValueReader.java",
 			Refusal: "closes the connection", TagError: "MalformedFrameException",
-			behaviour: behaviour{dialect: dialect(withoutL), duplicates: firstCounts, timestamps: multipliedSeconds},
+			behaviour: behaviour{dialect: dialect(withoutL), duplicates: firstCounts, timestamps: multipliedSeconds,
+				replacesInNames: true, slack: javaSlack},
 		},
 		{
 			Name: ".NET", Version: "9579b3d5a",
@@ -138,7 +142,8 @@ func Clients() []Client {
 			Source:  "amqp-node/amqplib lib/codec.js, decodeFields",
 			Refusal: "closes the connection", TagError: "TypeError",
 			behaviour: behaviour{dialect: dialect(withoutL), decimals: unsignedDecimals, timestamps: unsignedTimestamps,
-				names: objectKeys, doublesOnly: true, takesWhatIsLeft: true, textIsUTF8: true, numbersFirst: true,
+				names: objectKeys, doublesOnly: true, takesWhatIsLeft: true,
+				textIsUTF8: true, replacesInNames: true, numbersFirst: true,
 				slack: nodeSlack},
 		},
 		{

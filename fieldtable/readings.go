@@ -66,7 +66,9 @@ func (c *comparison) unreadable(flaw *SyntaxError, octets []byte) []Reading {
 	// Bunny does not look at the last 3 octets of what the length claims.
 	near := len(octets) >= 4 && int64(binary.BigEndian.Uint32(octets))-int64(len(octets)-4) <= 3
 	for _, c.client = range Clients() {
-		if c.client.slack == bunnySlack && near {
+		rest := container{root: octets, end: len(octets), d: c.client.dialect}
+		claims := flaw.Err == ErrTableLengthOverrun && c.client.slack == javaSlack && rest.valid(true) == nil
+		if c.client.slack == bunnySlack && near || claims {
 			c.note(0, "", "goes on after the damage, with whatever then is before it")
 		} else {
 			c.refuseDamage(0, "", flaw)
@@ -226,6 +228,8 @@ func (c *comparison) compareDamage(mine, theirs *Scanner) bool {
 func (k slack) takes(e *SyntaxError, s *Scanner) bool {
 	nested := e.HasTag && (s.d.kinds[e.Tag] == KindTable || s.d.kinds[e.Tag] == KindArray)
 	switch k {
+	case javaSlack:
+		return e.Err == ErrLengthOverrun && nested
 	case nodeSlack:
 		return e.Err == ErrLengthOverrun && nested || e.Err == ErrValueTruncated && e.Tag == 't' && s.end == len(s.root)
 	case pamqpSlack:
@@ -254,7 +258,7 @@ func widthOf(k Kind) int {
 
 // name notes what the client makes of a name.
 func (c *comparison) name(offset uint64, name []byte) {
-	if c.client.textIsUTF8 && !utf8.Valid(name) {
+	if c.client.replacesInNames && !utf8.Valid(name) {
 		c.note(offset, "", "replaces octets of the name that are no UTF-8")
 	}
 	if c.client.numbersFirst && isIndex(name) {

@@ -151,7 +151,7 @@ func TestReadingsOfDuplicates(t *testing.T) {
 func TestReadingsOfNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"":                       "PHP (php-amqplib), Apache Qpid (Broker-J)",
-		"\xff":                   "Node (amqplib), Python (pamqp: aio-pika), Rust (lapin), Apache Qpid (Broker-J)",
+		"\xff":                   "Java, Node (amqplib), Python (pamqp: aio-pika), Rust (lapin), Apache Qpid (Broker-J)",
 		"__proto__":              "Node (amqplib)",
 		"10":                     "Node (amqplib)",
 		"010":                    "",
@@ -246,13 +246,15 @@ func TestReadingsOfManyElements(t *testing.T) {
 	}
 }
 
-// Octets that hold no whole table are read by nobody, but by Bunny where hardly any is missing.
+// Octets that hold no whole table are read by nobody, but by Bunny where hardly any is missing and
+// by Java where whole fields are.
 func TestReadingsOfNoTable(t *testing.T) {
 	for octets, readers := range map[string][]string{
 		"":                                     nil,
 		"\x00\x00\x00":                         nil,
 		"\x00\x00\x00\x09\x03keyI\x00\x00\x00": {"Ruby (Bunny)"},
 		"\xff\xff\xff\xff\x03keyI\x00\x00\x00": nil,
+		"\xff\xff\xff\xff\x03keyt\x01":         {"Java"},
 	} {
 		t.Run(fmt.Sprintf("%x", octets), func(t *testing.T) {
 			r := fieldtable.Readings(fieldtable.View([]byte(octets), nil))

@@ -12,6 +12,7 @@ import (
 var (
 	pythonClients = []string{"pika==1.4.4", "amqp==5.4.2", "pamqp==3.3.0"}
 	nodeClients   = []string{"amqplib@2.3.1"}
+	javaClients   = []string{"com.rabbitmq:amqp-client:5.30.0", "org.slf4j:slf4j-api:1.7.36"}
 )
 
 // checkClients feeds tables to the decoders of released clients and compares what they read with
@@ -20,6 +21,7 @@ func checkClients(ctx context.Context, out io.Writer) error {
 	tools := []tool{
 		{"python3-venv", []string{"/var/lib/dpkg/info/python3-venv.list"}, "installing Python's clients"},
 		{"npm", []string{"npm"}, "installing Node's client"},
+		{"maven", []string{"mvn"}, "installing Java's client"},
 	}
 	if err := installMissing(ctx, out, policyFile, append(testTools(), tools...)); err != nil {
 		return err
@@ -38,6 +40,12 @@ func checkClients(ctx context.Context, out io.Writer) error {
 		append([]string{"npm"}, npm...),
 	} {
 		if err := run(ctx, out, nil, step[0], step[1:]...); err != nil {
+			return fmt.Errorf("installing clients: %w", err)
+		}
+	}
+	for _, jar := range javaClients {
+		args := []string{"-q", "-B", "dependency:copy", "-Dartifact=" + jar, "-DoutputDirectory=" + filepath.Join(home, "java")}
+		if err := run(ctx, out, nil, "mvn", args...); err != nil {
 			return fmt.Errorf("installing clients: %w", err)
 		}
 	}

@@ -41,6 +41,7 @@ func TestClientsReadAsTheTabSays(t *testing.T) {
 		{"Python (py-amqp)", []string{python, filepath.Join(here, "decode.py"), "py-amqp"}, true},
 		{"Python (pamqp: aio-pika)", []string{python, filepath.Join(here, "decode.py"), "pamqp"}, true},
 		{"Node (amqplib)", []string{"node", filepath.Join(here, "decode.js")}, true},
+		{"Java", []string{"java", "-cp", filepath.Join(home, "java", "*"), filepath.Join(here, "Decode.java")}, true},
 		{"Ruby (Bunny)", []string{"ruby", filepath.Join(here, "decode.rb")}, false},
 		{"PHP (php-amqplib)", []string{"php", filepath.Join(here, "decode.php")}, false},
 	} {
@@ -220,6 +221,9 @@ func plain(v fieldtable.Value, text string) string {
 		n, _, _ := strings.Cut(text, " ")
 		if own {
 			n = strconv.FormatInt(ts.Value, 10)
+		}
+		if ms, err := strconv.ParseInt(n, 10, 64); err == nil && strings.HasPrefix(text, n+" ms") {
+			n = strconv.FormatInt(ms/1000, 10)
 		}
 		return "t:" + n
 	case fieldtable.KindFloat32:
