@@ -200,7 +200,7 @@ func Clients() []Client {
 			behaviour: behaviour{dialect: dialect(withoutL), timestamps: unsignedTimestamps, names: shortNames},
 		},
 		{
-			Name: "C (rabbitmq-c)", Version: "8777a4b",
+			Name: "C (rabbitmq-c)", Version: "0.11.0",
 			Source:  "alanxz/rabbitmq-c librabbitmq/amqp_table.c, amqp_decode_field_value",
 			Refusal: "fails", TagError: "AMQP_STATUS_BAD_AMQP_DATA",
 			behaviour: behaviour{

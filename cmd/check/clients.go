@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// The releases that the tab of clients speaks of. Bunny and php-amqplib come from Debian.
+// The releases that the tab of clients speaks of. Those of C, Ruby and PHP come from
+// Debian.
 var (
 	pythonClients = []string{"pika==1.4.4", "amqp==5.4.2", "pamqp==3.3.0"}
 	nodeClients   = []string{"amqplib@2.3.1"}
@@ -22,6 +23,9 @@ func checkClients(ctx context.Context, out io.Writer) error {
 		{"python3-venv", []string{"/var/lib/dpkg/info/python3-venv.list"}, "installing Python's clients"},
 		{"npm", []string{"npm"}, "installing Node's client"},
 		{"maven", []string{"mvn"}, "installing Java's client"},
+		{"gcc", []string{"cc"}, "asking rabbitmq-c"},
+		{"libc6-dev", []string{"/usr/include/stdio.h"}, "asking rabbitmq-c"},
+		{"librabbitmq-dev", []string{"/usr/include/amqp.h"}, "asking rabbitmq-c"},
 	}
 	if err := installMissing(ctx, out, policyFile, append(testTools(), tools...)); err != nil {
 		return err
@@ -38,6 +42,7 @@ func checkClients(ctx context.Context, out io.Writer) error {
 		{"/usr/bin/python3", "-m", "venv", python},
 		append([]string{filepath.Join(python, "bin", "pip")}, pip...),
 		append([]string{"npm"}, npm...),
+		{"cc", "-o", filepath.Join(home, "rabbitmq-c"), "cmd/check/clients/decode.c", "-lrabbitmq", "-lm"},
 	} {
 		if err := run(ctx, out, nil, step[0], step[1:]...); err != nil {
 			return fmt.Errorf("installing clients: %w", err)

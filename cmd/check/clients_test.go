@@ -42,6 +42,7 @@ func TestClientsReadAsTheTabSays(t *testing.T) {
 		{"Python (pamqp: aio-pika)", []string{python, filepath.Join(here, "decode.py"), "pamqp"}, true},
 		{"Node (amqplib)", []string{"node", filepath.Join(here, "decode.js")}, true},
 		{"Java", []string{"java", "-cp", filepath.Join(home, "java", "*"), filepath.Join(here, "Decode.java")}, true},
+		{"C (rabbitmq-c)", []string{filepath.Join(home, "rabbitmq-c")}, false},
 		{"Ruby (Bunny)", []string{"ruby", filepath.Join(here, "decode.rb")}, false},
 		{"PHP (php-amqplib)", []string{"php", filepath.Join(here, "decode.php")}, false},
 	} {
