@@ -174,8 +174,8 @@ func (f *explorerFlags) newArchives(origins []archive.Origin) ([]*archive.Archiv
 	if os.Getenv("GOMEMLIMIT") == "" {
 		// Evicted segments are the garbage of this process. A limit near what it may take has them
 		// collected early; without one it grows to twice the bound. What of the program itself is
-		// in RAM, some 24 MiB, is not counted here.
-		debug.SetMemoryLimit(int64(f.Memory)*115/100 + 32<<20 + f.budget())
+		// in RAM, some 24 MiB, is not counted here, and 16 MiB are to spare.
+		debug.SetMemoryLimit(int64(f.Memory)*115/100 + 24<<20 + f.budget())
 	}
 	bodyLimit := int(f.BodyLimit)
 	if bodyLimit == 0 {
