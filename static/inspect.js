@@ -286,6 +286,11 @@ function bytesOf(a, z) {
   return out;
 }
 
+/** The bytes that are shown. */
+export function shownBytes() {
+  return Uint8Array.from(runs.length ? bytesOf(0, Infinity).match(/../g) : [], (digits) => parseInt(digits, 16));
+}
+
 // Rows of the tree.
 
 function visible() {

@@ -127,6 +127,15 @@ export function start() {
     inspect();
   }
   document.addEventListener("htmx:after:swap", arrived);
+  // What is open stays on the screen although the explorer has it no more.
+  document.addEventListener("htmx:after:request", (event) => {
+    const { response, request } = event.detail.ctx;
+    const path = (address) => new URL(address, location).pathname;
+    const article = $("article", pane);
+    if (response.status !== 410 || !$("#link") || path(request.action) !== path($("#link").dataset.link)) return;
+    event.preventDefault();
+    import("./lastcopy.js").then((last) => last.keep(article));
+  });
 
   const plain = (event) => !event.defaultPrevented && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
   // The row that was pressed is the one that is meant, whatever has come under the pointer since.

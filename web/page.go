@@ -65,6 +65,10 @@ func (s *Server) problem(v sources.View, f failure) *kit.Problem {
 			p.Title = "Forgotten"
 			break
 		}
+		if errors.Is(f.Err, errEarlierRun) {
+			p.Title = "From an earlier run"
+			break
+		}
 		p.Title = "Evicted"
 		if some {
 			p.Hint = "The oldest message kept is " + kit.Num(first)
