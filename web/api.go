@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/headerglass/headerglass/fieldtable"
 	"github.com/headerglass/headerglass/fieldtable/archive"
 	"github.com/headerglass/headerglass/fieldtable/query"
 	"github.com/headerglass/headerglass/fieldtable/source"
@@ -163,7 +162,7 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 			if err != nil {
 				return err
 			}
-			return s.writeMessageJSON(w, m, req.dialect)
+			return s.writeMessageJSON(w, m, req)
 		})(w, r)
 	}
 	if r.Method == http.MethodHead {
@@ -174,7 +173,7 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 		if err != nil {
 			return err
 		}
-		return s.writeMessageJSON(out, m.Clone(), req.dialect)
+		return s.writeMessageJSON(out, m.Clone(), req)
 	})
 }
 
@@ -182,14 +181,14 @@ func (s *Server) serveMessageJSON(w http.ResponseWriter, r *http.Request) error 
 // larger one is sent while it is made.
 const maxCollected = 64 << 10
 
-func (s *Server) writeMessageJSON(w io.Writer, m archive.Message, d *fieldtable.Dialect) error {
+func (s *Server) writeMessageJSON(w io.Writer, m archive.Message, req request) error {
 	buf, ok := s.buffers.Get().(*[]byte)
 	if !ok {
 		buf = new([]byte)
 	}
 	defer s.buffers.Put(buf)
 	var err error
-	*buf, err = typedjson.WriteMessage(w, *buf, m, d)
+	*buf, err = typedjson.WriteMessage(w, *buf, m, req.dialect, appendPassage(nil, req.view.Passage(m)))
 	if err == nil {
 		_, err = w.Write([]byte{'\n'})
 	}

@@ -183,6 +183,19 @@ func everyShape(t *testing.T) *fixture {
 		a.Redact, a.BodyLimit = redact, 4
 		a.Origin = archive.Origin{Source: "orders", Queue: "orders.dlq"}
 		c.Sources[0].Name = "orders"
+		c.Sources[0].Passage = func(seq uint64) *source.Passage {
+			if seq != 2 {
+				return nil
+			}
+			return &source.Passage{
+				Method: source.Publish, Channel: 1, Confirms: true,
+				Outcome: source.Refused, After: 1500 * time.Microsecond,
+				Connection: source.Connection{
+					ID: 3, Peer: "127.0.0.1:5", User: "guest", Product: "pika", Version: "1.4.4",
+				},
+				Code: 312, Text: "NO_ROUTE", Delivered: []uint64{3}, Published: []uint64{1, 4},
+			}
+		}
 		c.Sources[0].Status = func() source.Status {
 			return source.Status{
 				State: source.Reconnecting, Since: noon, Mode: source.Copy, Name: "orders.dlq", Error: "No such exchange.",
@@ -274,5 +287,16 @@ func TestLoginsAreAsOpenAPISays(t *testing.T) {
 				t.Errorf("status %d, a login is asked for: %t", got.StatusCode, asks)
 			}
 		})
+	}
+}
+
+func TestAPISaysHowAMessagePassed(t *testing.T) {
+	got := string(everyShape(t).get("/s/orders/api/messages/2").want(http.StatusOK).body)
+	want := `,"passage":{"method":"publish","connection":{"id":3,"peer":"127.0.0.1:5","user":"guest","mechanism":"",` +
+		`"product":"pika","version":"1.4.4","name":"","vhost":""},"channel":1,"queue":"","mandatory":false,` +
+		`"immediate":false,"confirms":true,"no_ack":false,"outcome":"refused","after_ms":1.5,"code":312,` +
+		`"text":"NO_ROUTE","published":[1,4],"delivered":[3],"returned":[]}}` + "\n"
+	if !strings.HasSuffix(got, want) {
+		t.Errorf("got %s, want the end %s", got, want)
 	}
 }

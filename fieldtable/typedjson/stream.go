@@ -11,10 +11,11 @@ import (
 )
 
 // WriteMessage writes what AppendMessage appends, in pieces: what is in memory does not grow with
-// the message. It may begin with what is in buf and returns memory to be used again.
-func WriteMessage(w io.Writer, buf []byte, m archive.Message, d *fieldtable.Dialect) ([]byte, error) {
+// the message. It may begin with what is in buf and returns memory to be used again. more is what
+// the object ends with, members that begin with a comma; nil: none.
+func WriteMessage(w io.Writer, buf []byte, m archive.Message, d *fieldtable.Dialect, more []byte) ([]byte, error) {
 	out := &stream{w: w}
-	return out.end(append(out.message(buf, m, d), '}'))
+	return out.end(append(append(out.message(buf, m, d), more...), '}'))
 }
 
 // WriteWhole is WriteMessage of what AppendWhole appends.

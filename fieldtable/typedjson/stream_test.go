@@ -62,7 +62,7 @@ func TestStreamsWriteWhatIsAppended(t *testing.T) {
 			m, d := messageOf(t, tt.table, tt.body), fieldtable.Lenient()
 			for name, write := range map[string]func(*largest) error{
 				string(typedjson.AppendMessage(nil, m, d)): func(w *largest) error {
-					_, err := typedjson.WriteMessage(w, nil, m, d)
+					_, err := typedjson.WriteMessage(w, nil, m, d, nil)
 					return err
 				},
 				string(typedjson.AppendWhole(nil, m, d)): func(w *largest) error {
@@ -106,7 +106,7 @@ func (b *broken) Write([]byte) (int, error) {
 func TestStreamsEndWithTheirReader(t *testing.T) {
 	m := messageOf(t, append([]byte{0, 0x06, 0x1a, 0x80}, bytes.Repeat([]byte{0, 'V'}, 200_000)...), nil)
 	var w broken
-	if _, err := typedjson.WriteMessage(&w, nil, m, fieldtable.Lenient()); err == nil || w.writes != 1 {
+	if _, err := typedjson.WriteMessage(&w, nil, m, fieldtable.Lenient(), nil); err == nil || w.writes != 1 {
 		t.Errorf("%v after %d writes", err, w.writes)
 	}
 }

@@ -68,7 +68,7 @@ func (e *zipWriter) Write(m archive.Message) error {
 	if err != nil {
 		return err
 	}
-	if e.buf, err = typedjson.WriteMessage(w, e.buf, m, e.s.Dialect); err != nil {
+	if e.buf, err = typedjson.WriteMessage(w, e.buf, m, e.s.Dialect, nil); err != nil {
 		return err
 	}
 	if _, err := w.Write([]byte{'\n'}); err != nil {
