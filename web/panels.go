@@ -98,6 +98,7 @@ func namesPanel(
 	ctx context.Context, sum sources.Summary, req request, open *listing.Facet, links address.Links,
 ) (listing.KeyList, error) {
 	names := named(sum.Names.Keys, req.Find)
+	_, single := req.view.Single()
 	l := listing.KeyList{
 		Keys:     names[:min(maxKeys, len(names))],
 		Active:   make(map[string]bool),
@@ -106,6 +107,7 @@ func namesPanel(
 		InPart:   !sum.Names.Complete,
 		Partial:  sum.Total != nil,
 		Find:     req.Find,
+		Sourced:  !single,
 		Values:   (sum.Names.Matched > 0 || sum.Total != nil) && len(links.Latest()) < maxOffering,
 		More:     max(0, len(names)-maxKeys),
 	}

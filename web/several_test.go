@@ -294,3 +294,21 @@ func TestOverview(t *testing.T) {
 		t.Error("there is an overview of one source")
 	}
 }
+
+// Which sources the messages are from is a value like others, with its counts; of one source there
+// is nothing to tell.
+func TestSourceAmongProperties(t *testing.T) {
+	f := newSeveral(t, 5) // three of orders, two of payments.dlq
+	f.get("/").want(http.StatusOK).wantText("facet=%24source")
+	page := f.get("/?facet=%24source").want(http.StatusOK)
+	page.wantText("%24source+%3D+%27orders%27", "%24source+%3D+%27payments.dlq%27")
+	for name, n := range map[string]string{"orders": "3", "payments.dlq": "2"} {
+		value := regexp.MustCompile(`(?s)` + regexp.QuoteMeta(name) + `</bdi>.{0,400}?>` + n + `<`)
+		if !value.Match(page.body) {
+			t.Errorf("%s is not said to have %s messages", name, n)
+		}
+	}
+	if alone := string(f.get("/s/orders/").body); strings.Contains(alone, "facet=%24source") {
+		t.Error("the list of one source offers to tell sources apart")
+	}
+}

@@ -26,9 +26,11 @@ type KeyList struct {
 	Find     string          // what the names listed hold; "": all are listed
 	// Values says that the properties' values can be asked for.
 	Values bool
-	drawn  string // Keys as they are drawn, from Fit; "": not yet
-	facet  *Facet // of the name that is open, from Fit
-	chart  Histogram
+	// Sourced says that the messages come from several sources, which are values like others.
+	Sourced bool
+	drawn   string // Keys as they are drawn, from Fit; "": not yet
+	facet   *Facet // of the name that is open, from Fit
+	chart   Histogram
 }
 
 // offeredProperty is a property, or what death left in a header, that the panel offers by itself.
@@ -40,10 +42,14 @@ func (k KeyList) properties() []offeredProperty {
 	if !k.Values {
 		return nil
 	}
-	offered := []offeredProperty{
+	var offered []offeredProperty
+	if k.Sourced {
+		offered = append(offered, offeredProperty{"$source", "source"})
+	}
+	offered = append(offered, []offeredProperty{
 		{"$type", "type"}, {"$app_id", "app_id"}, {"$user_id", "user_id"}, {"$content_type", "content_type"},
 		{"$exchange", "exchange"}, {"$routing_key", "routing key"},
-	}
+	}...)
 	if slices.ContainsFunc(k.Keys, func(c archive.KeyCount) bool { return c.Key == "x-death" }) {
 		offered = append(offered,
 			offeredProperty{"x-death[0].queue", "death queue"}, offeredProperty{"x-death[0].reason", "death reason"})
