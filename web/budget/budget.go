@@ -81,6 +81,7 @@ type Share struct {
 	n       int64     // guarded by b.mu
 	stalled time.Time // guarded by b.mu; since when it waits for its peer; zero: it does not
 	told    bool      // guarded by b.mu; giveWay was called
+	toldAt  time.Time // guarded by b.mu
 	from    int64     // guarded by b.mu; bytes ever evicted when it began to read
 	pinned  int64     // guarded by b.mu; bytes kept from being freed
 }
@@ -271,8 +272,9 @@ func (b *Budget) admit() {
 func (b *Budget) makeRoom(w *waiter) (missing int64) {
 	held, kind := b.total()+w.n, b.held[w.s.kind]+w.n
 	overKind := kind > w.s.kind.share(b.max)
+	now := time.Now()
 	for s := range b.shares {
-		if s.told { // it will
+		if s.told && now.Sub(s.toldAt) < Patience { // it will; else it may be long
 			held -= s.n
 			if s.kind == w.s.kind {
 				kind -= s.n
@@ -303,7 +305,7 @@ func (b *Budget) makeRoom(w *waiter) (missing int64) {
 
 // tell has work give way.
 func (b *Budget) tell(victim *Share) {
-	victim.told = true
+	victim.told, victim.toldAt = true, time.Now()
 	b.revoked[victim.kind]++
 	victim.giveWay()
 }

@@ -193,3 +193,23 @@ func TestTheQueueIsFair(t *testing.T) {
 		time.Sleep(2 * Wait)
 	})
 }
+
+// Work that was told to give way and does not is no reason to wait for it alone.
+func TestWhoIsToldAndStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(100)
+		stays := false
+		s, err := b.Take(t.Context(), Page, "hog", 60, func() { stays = true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, second := take(t, b, Page, "hog", 40)
+		begin := time.Now()
+		other, _ := take(t, b, Page, "other", 10)
+		if d := time.Since(begin); !stays || !*second || d < Patience || d >= Wait {
+			t.Errorf("told: %v, %v, after %v", stays, *second, d)
+		}
+		s.Release()
+		other.Release()
+	})
+}
