@@ -28,12 +28,13 @@ const (
 	windowScale = 14
 )
 
-// Writer writes messages as a capture, in pcapng, of one TCP connection between 127.0.0.1:56720 and
-// a broker at 127.0.0.1:5672 that there never was: three-way handshake, protocol header, and then
-// for each message a basic.deliver frame, the content header frame with the octets as delivered,
-// and body frames. The packets of a message have the time that it was received and name its number
-// in a comment. All is on channel 1. A frame may be larger than any frame_max: the content header
-// always takes one.
+// Writer writes messages as a capture, in pcapng, of one TCP connection between 127.0.0.1:56720
+// and a broker at 127.0.0.1:5672 that there never was: three-way handshake, protocol header, and
+// then for each message a frame of the method that it came with, basic.publish from the client and
+// others from the broker, the content header frame with the octets as delivered, and body frames.
+// The packets of a message have the time that it was received and name its number in a comment.
+// All is on channel 1. A frame may be larger than any frame_max: the content header always takes
+// one.
 //
 // Of a body that was kept in part only, that part is written, and a comment says so. The content
 // header stays as it is, so the frames of the next message come earlier than it announces;
@@ -83,19 +84,23 @@ func (w *Writer) Write(m archive.Message) error {
 		}
 	}
 	header := m.Header().Payload()
-	w.frames = wire.AppendDeliver(w.frames[:0], &wire.Delivery{
-		Channel: 1, DeliveryTag: m.DeliveryTag(), Redelivered: m.Redelivered(),
+	w.frames = appendContentMethod(w.frames[:0], &wire.Delivery{
+		Method: m.Method(), Channel: 1, DeliveryTag: m.DeliveryTag(), Redelivered: m.Redelivered(),
 		ConsumerTag: m.ConsumerTag(), Exchange: m.Exchange(), RoutingKey: m.RoutingKey(),
 	})
+	from, to := &w.broker, &w.client
+	if m.Method() == wire.Publish {
+		from, to = to, from
+	}
 	w.frames = wire.AppendContentHeader(w.frames, 1, header)
 	w.frames = wire.AppendBody(w.frames, 1, m.Body(), bodyFrame)
-	if err := w.send(&w.broker, &w.client, w.frames, comment(m)); err != nil {
+	if err := w.send(from, to, w.frames, comment(m)); err != nil {
 		return err
 	}
 	if cap(w.frames) > largeBuffer {
 		w.frames = nil
 	}
-	return w.emit(&w.client, &w.broker, layers.TCP{ACK: true}, nil, "")
+	return w.emit(to, from, layers.TCP{ACK: true}, nil, "")
 }
 
 // comment is what a message's first packet says.

@@ -129,6 +129,31 @@ func TestWrittenCaptureReadsBack(t *testing.T) {
 	}
 }
 
+// A message keeps the method that it came with, and the side that sent it.
+func TestWrittenMethodsReadBack(t *testing.T) {
+	a := archive.New(archive.Config{MaxBytes: 1 << 20})
+	w := a.Writer()
+	for i, d := range []wire.Delivery{
+		{Method: wire.Publish, Exchange: []byte("e"), RoutingKey: []byte("published")},
+		{Method: wire.Deliver, DeliveryTag: 7, ConsumerTag: []byte("c"), RoutingKey: []byte("delivered"), Redelivered: true},
+		{Method: wire.GetOk, DeliveryTag: 8, RoutingKey: []byte("fetched"), Redelivered: true},
+		{Method: wire.Return, Exchange: []byte("e"), RoutingKey: []byte("returned")},
+		{Method: wire.Publish, RoutingKey: []byte("published again")},
+	} {
+		d.Header, d.BodySize = wire.AppendContentHeaderPayload(nil, 1), 1
+		w.Begin(&d, noon.Add(time.Duration(i)*time.Second))
+		w.Body([]byte{byte(i)})
+		w.Commit()
+	}
+	got, _ := readWhole(t, writeAll(t, a))
+	sameArchive(t, got, a)
+	for i, want := range []wire.Method{wire.Publish, wire.Deliver, wire.GetOk, wire.Return, wire.Publish} {
+		if got[i].Method() != want {
+			t.Errorf("message %d came by %s, want %s", i+1, got[i].Method(), want)
+		}
+	}
+}
+
 // Of the packets that a capture consists of: lengths, checksums and sequence numbers as another
 // implementation sees them.
 func TestWrittenPackets(t *testing.T) {
