@@ -301,7 +301,12 @@ func TestSourceAmongProperties(t *testing.T) {
 	f := newSeveral(t, 5) // three of orders, two of payments.dlq
 	f.get("/").want(http.StatusOK).wantText("facet=%24source")
 	page := f.get("/?facet=%24source").want(http.StatusOK)
-	page.wantText("%24source+%3D+%27orders%27", "%24source+%3D+%27payments.dlq%27")
+	for link, n := range map[string]int{"%24source+%3D+orders": 3, "%24source+%3D+payments.dlq": 2} {
+		page.wantText("q=" + link + `"`)
+		if got := strings.Count(string(f.get("/api/messages?q="+link).body), `"seq":`); got != n {
+			t.Errorf("%s gives %d messages, want %d", link, got, n)
+		}
+	}
 	for name, n := range map[string]string{"orders": "3", "payments.dlq": "2"} {
 		value := regexp.MustCompile(`(?s)` + regexp.QuoteMeta(name) + `</bdi>.{0,400}?>` + n + `<`)
 		if !value.Match(page.body) {
