@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"github.com/headerglass/headerglass/web/browsertest"
@@ -262,6 +263,27 @@ func TestDemoInBrowser(t *testing.T) {
 			t.Fatalf("%s was not saved", name)
 		}
 	}
+
+	// A file that is dropped on the list, as another tab saved it, is laid open.
+	dropped := filepath.Join(dir, "from-elsewhere.bin")
+	if err := os.WriteFile(dropped, get(t, site+"/m/"+seqs[0]+"/headers.bin", http.StatusOK), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do(t, ctx, "back to the list", chromedp.Navigate(site+"/"), chromedp.WaitReady("#rows a"))
+	until(t, ctx, "its scripts", `document.readyState === "complete"`)
+	for _, kind := range []input.DispatchDragEventType{
+		input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop,
+	} {
+		_, err := chromedp.Call(ctx, input.DispatchDragEvent, input.DispatchDragEventParams{
+			Type: kind, X: 700, Y: 500,
+			Data: &input.DragData{Items: []*input.DragDataItem{}, Files: []string{dropped}, DragOperationsMask: 1},
+		})
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+	}
+	until(t, ctx, "the file is laid open",
+		`location.pathname === "/inspect" && document.querySelector("#inspector .tree, .tree")?.textContent.includes("x-death")`)
 
 	// Every message of the demo, damaged ones included, opens without an error of the page.
 	for _, m := range getJSON[listing](t, site+"/api/messages?limit=40").Messages {
