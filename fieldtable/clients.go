@@ -177,7 +177,7 @@ func Clients() []Client {
 			},
 		},
 		{
-			Name: "Ruby (Bunny)", Version: "2.3.2",
+			Name: "Ruby (Bunny)", Version: "amq-protocol 2.3.2",
 			Source:  "ruby-amqp/amq-protocol lib/amq/protocol/table_value_decoder.rb",
 			Refusal: "closes the connection", TagError: "ArgumentError",
 			behaviour: behaviour{
@@ -211,7 +211,7 @@ func Clients() []Client {
 			},
 		},
 		{
-			Name: "Rust (lapin)", Version: "1028742",
+			Name: "Rust (lapin)", Version: "4.12.3",
 			Source:  "amqp-rs/amq-protocol types/src/parsing.rs",
 			Refusal: "closes the connection",
 			behaviour: behaviour{

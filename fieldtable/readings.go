@@ -28,8 +28,10 @@ func (r Reading) Loud() bool { return len(r.Others) > 0 }
 // Other is what one client makes of a field or element.
 type Other struct {
 	Client string // its Name
-	Text   string // what it reads; empty if it reads nothing
-	Why    string // one sentence
+	// Version is the release that was asked, or the commit whose source was read.
+	Version string
+	Text    string // what it reads; empty if it reads nothing
+	Why     string // one sentence
 	// Fatal says that the client gives up here and sees nothing of the table at all.
 	Fatal bool
 }
@@ -130,6 +132,7 @@ func (c *comparison) refuseDamage(offset uint64, context string, e *SyntaxError)
 }
 
 func (c *comparison) add(offset uint64, o Other) {
+	o.Version = c.client.Version
 	i := sort.Search(len(c.readings), func(i int) bool { return uint64(c.readings[i].Offset) >= offset })
 	if i < len(c.readings) && uint64(c.readings[i].Offset) == offset {
 		c.readings[i].Others = append(c.readings[i].Others, o)

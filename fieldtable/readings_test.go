@@ -282,7 +282,7 @@ func TestReadingsSayWhatIsDeleted(t *testing.T) {
 			r := fieldtable.Readings(fieldtable.View([]byte(tt.table), nil))
 			last := r[0].Others[len(r[0].Others)-1]
 			want := fieldtable.Other{
-				Client: "Apache Qpid (Broker-J)", Why: "accepts the message and then deletes it (QUE-1006): " + tt.why, Fatal: true,
+				Client: "Apache Qpid (Broker-J)", Version: "1df338ce92", Why: "accepts the message and then deletes it (QUE-1006): " + tt.why, Fatal: true,
 			}
 			if last != want {
 				t.Errorf("%+v, want %+v", last, want)

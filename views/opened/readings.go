@@ -15,11 +15,11 @@ next:
 	for _, o := range others {
 		for i, g := range groups {
 			if g.Text == o.Text && g.Why == o.Why && g.Fatal == o.Fatal {
-				groups[i].clients += ", " + o.Client
+				groups[i].clients += ", " + o.Client + " " + o.Version
 				continue next
 			}
 		}
-		groups = append(groups, otherReading{o, o.Client})
+		groups = append(groups, otherReading{o, o.Client + " " + o.Version})
 	}
 	return groups
 }

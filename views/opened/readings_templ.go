@@ -90,7 +90,7 @@ func readings(in *Opened) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, " not read the same by every client. Worked out from the clients' source code.</p><table class=\"readings\"><caption class=\"vh\">Values that clients read otherwise</caption> <thead><tr><th scope=\"col\">Value</th><th scope=\"col\">Client</th><th scope=\"col\">Reads</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, " not read the same by every client. Asked of the releases, or worked out from the source code, that is named.</p><table class=\"readings\"><caption class=\"vh\">Values that clients read otherwise</caption> <thead><tr><th scope=\"col\">Value</th><th scope=\"col\">Client</th><th scope=\"col\">Reads</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

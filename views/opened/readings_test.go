@@ -8,12 +8,12 @@ import (
 
 func TestTogether(t *testing.T) {
 	got := together([]fieldtable.Other{
-		{Client: "Go", Text: "", Why: "last"},
-		{Client: "Java", Text: "5", Why: "ms"},
-		{Client: "Node", Text: "", Why: "last"},
-		{Client: "Ruby", Text: "", Why: "last", Fatal: true},
+		{Client: "Go", Version: "1", Text: "", Why: "last"},
+		{Client: "Java", Version: "1", Text: "5", Why: "ms"},
+		{Client: "Node", Version: "1", Text: "", Why: "last"},
+		{Client: "Ruby", Version: "1", Text: "", Why: "last", Fatal: true},
 	})
-	want := []string{"Go, Node", "Java", "Ruby"}
+	want := []string{"Go 1, Node 1", "Java 1", "Ruby 1"}
 	if len(got) != len(want) {
 		t.Fatalf("%d groups, want %d", len(got), len(want))
 	}

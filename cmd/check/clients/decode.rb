@@ -16,7 +16,7 @@ def plain(v)
   else { array: v.map { |x| plain(x) } }
   end
 end
-puts JSON.generate(version: AMQ::Protocol::VERSION)
+puts JSON.generate(version: "amq-protocol #{AMQ::Protocol::VERSION}")
 STDIN.each_line do |line|
   answer = begin
     plain(AMQ::Protocol::Table.decode([line.strip].pack("H*")))
