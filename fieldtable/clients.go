@@ -89,7 +89,7 @@ const (
 type slack uint8
 
 const (
-	noSlack slack = iota
+	_ slack = iota // none: any damage stops it
 	// a nested table or array that claims more than there is, and a boolean without its octet
 	nodeSlack
 	// tables and arrays, nested or not, that claim more than there is
